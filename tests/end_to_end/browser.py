@@ -1,8 +1,11 @@
 """A real browser that looks at pages of the daemon, and what it finds wrong with them."""
 
+import itertools
+import re
 import shutil
 import sys
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -16,6 +19,11 @@ ARGUMENTS = (
     "--disable-component-update",
     "--disable-sync",
 )
+# Each page is looked at in each: a telephone, a tablet, a desk.
+VIEWS = tuple(itertools.product((1280, 768, 320), ("light", "dark")))
+# Pages of one kind that are looked at: more of them show the same.
+EACH_KIND = 2
+NO_PAGES = ("/api/", "/metrics", "/healthz", "/style", "/assets/")
 LOCAL_LINKS = "[...document.links].map(a => a.href)"
 OUTLINE = """() => ({
   titles: document.title,
@@ -106,3 +114,51 @@ class View:
 
     def close(self) -> None:
         self.context.close()
+
+
+def kind_of(path: str) -> str:
+    """What a path is without its numbers, dates, names and options."""
+    without_options = path.partition("?")[0]
+    first, _, rest = without_options.lstrip("/").partition("/")
+    return f"/{first}/{re.sub(r'[^/.]+', '*', rest)}"
+
+
+def is_page(path: str) -> bool:
+    is_twin = re.search(r"\.(json|csv|md|css|js|svg|gz)(\?|$)", path)
+    return not is_twin and not path.startswith(NO_PAGES)
+
+
+def pages_from(browser: Any, base: str, *beginnings: str) -> list[str]:
+    """These pages and those that can be reached from them, a few of each kind."""
+    seen: Counter[str] = Counter()
+    found, waiting = [], list(beginnings)
+    view = View(browser, base, *VIEWS[0])
+    while waiting:
+        path = waiting.pop(0)
+        if path in found or seen[kind_of(path)] >= EACH_KIND or not is_page(path):
+            continue
+        seen[kind_of(path)] += 1
+        found.append(path)
+        if view.open(path) != 200:
+            raise AssertionError(f"a page leads to {path}, which is not there")
+        waiting += view.links()
+    view.close()
+    return found
+
+
+def one_of_each_kind(paths: list[str]) -> list[str]:
+    return list({kind_of(path): path for path in reversed(paths)}.values())
+
+
+def faults_of(
+    browser: Any, base: str, paths: list[str], views: Sequence[tuple[int, str]]
+) -> list[str]:
+    """What is wrong with these pages, in any of the views."""
+    faults = []
+    for width, scheme in views:
+        view = View(browser, base, width, scheme)
+        for path in paths:
+            view.open(path)
+            faults += [f"{path}: {fault}" for fault in view.faults()]
+        view.close()
+    return faults

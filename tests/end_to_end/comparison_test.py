@@ -1,6 +1,6 @@
 """A whole comparison of the real command on real LibTorch builds from a package index, killed at
-ten points; then the real daemon on what it left. One story, in the order in which a user would live
-it."""
+ten points; then the real daemon and its pages on what it left. One story, in the order in which a
+user would live it."""
 
 import json
 import os
@@ -13,6 +13,9 @@ import unittest
 from pathlib import Path
 from typing import Any
 
+import browser
+import clicks
+import packages
 from command import CHECKOUT, LIBTORCH, torchwatch
 from service import (
     TOKEN,
@@ -56,6 +59,10 @@ flavour = "cpu"
 workloads = ["soft_actor_critic", "tts_angular"]
 configurations = ["cpu-train"]
 """
+
+
+# Each width, light and dark: browser_test.py has all of both.
+VIEWS = ((1280, "light"), (768, "dark"), (320, "light"))
 
 
 class Comparison(unittest.TestCase):
@@ -183,6 +190,30 @@ class Comparison(unittest.TestCase):
         finally:
             status = daemon.stop()
         self.assertEqual(status, 0, daemon.said())
+
+    def test_6_its_pages_have_no_fault_and_lead_to_the_reason_in_three_clicks(self) -> None:
+        if not browser.program():
+            print("skipped: Chromium is not installed: deploy/prerequisites --tests")
+            self.skipTest("no Chromium")
+        packages.require(self, "browser", "playwright.sync_api")
+        settings = self.configuration.read_text()
+        patient = settings.replace("[web]\n", "[web]\nrequests_per_second = 1000\n")
+        self.configuration.write_text(patient)
+        daemon = Daemon(self.folder, dict(os.environ))
+        self.addCleanup(daemon.stop)
+        with browser.started() as chromium:
+            paths = browser.pages_from(chromium, daemon.base, clicks.address().path)
+            kinds = {browser.kind_of(path) for path in paths}
+            self.assertLessEqual({"/incidents/*", "/bisections/*", "/series/*/*/*/*"}, kinds)
+            few = browser.one_of_each_kind(paths)
+            faults = browser.faults_of(chromium, daemon.base, few, VIEWS)
+            self.assertEqual(faults, [], "\n".join(faults))
+            for walk in (clicks.to_the_steps_of_a_search, clicks.to_the_samples_of_a_verdict):
+                view = browser.View(chromium, daemon.base, *browser.VIEWS[0])
+                self.assertEqual(view.open(clicks.address().path), 200)
+                walk(self, view.page)
+                self.assertEqual(view.faults(), [])
+                view.close()
 
     def assert_filed(self) -> None:
         """Each incident becomes one issue, which names its culprit."""

@@ -20,6 +20,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -135,6 +136,7 @@ def take(chromium: Any, served: Served, paths: dict[str, str], out: Path) -> Non
             answer = page.goto(f"http://{HOST}:{served.port}{path}", wait_until="load")
             if answer.status != 200:
                 sys.exit(f"pictures.py: {path} is answered with {answer.status}")
+            page.wait_for_selector("#live[data-state=live]")
             picture = small_enough(page, width)
             (out / f"{name}{ending}.png").write_bytes(picture)
             print(f"{name}{ending}.png  {len(picture) / 1e3:.0f} kB  {path}")
@@ -159,7 +161,10 @@ def main() -> None:
         sys.exit("pictures.py: Chromium is not installed: deploy/prerequisites --tests")
     if not shutil.which("pngquant"):
         sys.exit("pictures.py: pngquant is not installed: apt-get install pngquant")
-    make(program, folder, "--nightlies", str(options.nightlies), "--incidents", "12")
+    # A morning after a nightly in which something regressed; somebody has what was open before.
+    newest = (datetime.now(UTC) - timedelta(hours=6)).date()
+    day = ("--last", str(newest), "--seed", "19", "--incidents", "12")
+    make(program, folder, "--nightlies", str(options.nightlies), *day)
     profiles.write(folder)
     options.out.mkdir(parents=True, exist_ok=True)
     with daemon_of(program, folder) as served, machine_lock.held(served.lock):

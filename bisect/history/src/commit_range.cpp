@@ -64,6 +64,18 @@ Result<std::vector<Commit>> CommitHistory::range(std::string_view good,
   return newest_first;
 }
 
+Result<std::optional<std::int64_t>> CommitHistory::count(std::string_view good,
+                                                         std::string_view bad,
+                                                         std::int64_t most) const {
+  TW_TRY(const auto start, repository_->commit(good));
+  TW_TRY(auto commit, repository_->commit(bad));
+  for (std::int64_t passed = 0; commit && passed <= most; ++passed) {
+    if (same(commit, start)) return passed;
+    TW_TRY(commit, repository_->first_parent(commit));
+  }
+  return std::nullopt;
+}
+
 Result<std::int64_t> CommitHistory::position(std::string_view sha, std::string_view branch) const {
   TW_TRY(const auto wanted, repository_->commit(sha));
   TW_TRY_VOID(repository_->follow(std::string(branch)));

@@ -3,6 +3,7 @@
 #include "handlers.hpp"
 #include "request_body.hpp"
 #include "torchwatch/records/hex.hpp"
+#include "torchwatch/report/trunk_range.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
@@ -59,6 +60,9 @@ json summary_json(const storage::ComparisonRow& comparison) {
 Result<json> comparison_json(const storage::ComparisonRow& comparison, const Request& request,
                              const Backend& backend, std::optional<storage::Id> at_work) {
   TW_TRY(auto object, report::json_of(backend.database, comparison, at_work));
+  TW_TRY(const auto range,
+         report::trunk_range_of(backend.database, comparison, backend.count_commits));
+  object["commits"] = range.commits ? json(*range.commits) : json(nullptr);
   return for_reader(with_url(std::move(object), "/api/v1/comparisons"), request);
 }
 

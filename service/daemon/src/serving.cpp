@@ -1,5 +1,8 @@
 #include <functional>
 #include <iterator>
+#include <map>
+#include <mutex>
+#include <optional>
 
 #include "conversing.hpp"
 #include "database_upkeep.hpp"
@@ -20,6 +23,7 @@
 #include "torchwatch/pages/pages.hpp"
 #include "torchwatch/platform/core_affinity.hpp"
 #include "torchwatch/platform/process_limits.hpp"
+#include "torchwatch/report/trunk_range.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/requests/check.hpp"
 #include "torchwatch/site/view.hpp"
@@ -105,6 +109,43 @@ std::function<Result<nlohmann::json>()> suite_of(const config::Config& config) {
   };
 }
 
+/// Counts the commits between those of two builds, each pair once: it stays the same, and lists ask
+/// for many of them. Thread-safe.
+class CommitCounts {
+ public:
+  explicit CommitCounts(std::filesystem::path repository) : repository_(std::move(repository)) {}
+
+  /// Nothing where the repository lacks one of them, and where they are of different branches.
+  std::optional<std::int64_t> between(const std::string& from, const std::string& to) {
+    const auto pair = std::pair(from, to);
+    {
+      const std::scoped_lock lock(mutex_);
+      if (const auto known = counted_.find(pair); known != counted_.end()) return known->second;
+    }
+    // A handle belongs to one thread.
+    const auto history = bisect::CommitHistory::open(repository_);
+    const auto count = history ? history->count(from, to, kMost) : fail(history.error());
+    if (!count) return std::nullopt;  // a commit that is missing may still be fetched
+    const std::scoped_lock lock(mutex_);
+    if (counted_.size() >= kKept) counted_.clear();
+    counted_.emplace(pair, *count);
+    return *count;
+  }
+
+ private:
+  static constexpr std::int64_t kMost = 10'000;  ///< two releases are some 5,000 apart
+  static constexpr std::size_t kKept = 5'000;
+
+  std::filesystem::path repository_;
+  std::mutex mutex_;
+  std::map<std::pair<std::string, std::string>, std::optional<std::int64_t>> counted_;
+};
+
+report::CountCommits counter_of(const config::Config& config) {
+  return [counts = std::make_shared<CommitCounts>(repository_folder(config))](
+             const std::string& from, const std::string& to) { return counts->between(from, to); };
+}
+
 /// What pages and the API show of the files of builds. Both must outlive it.
 report::AskForFiles files_of(const config::Config& config, caches::FolderSizes& sizes) {
   return [&](const storage::BuildRow& build) {
@@ -127,6 +168,7 @@ pages::Sources page_sources(const config::Config& config, storage::Database& dat
   return {.database = database,
           .clock = clock,
           .subject_of = subject_of,
+          .count_commits = counter_of(config),
           .steps_of = [&database](auto& row) { return bisection::trace_of(database, row); },
           .suite = suite_of(config),
           .commits_address = config::commits_address(config),
@@ -245,6 +287,7 @@ api::Backend Daemon::backend(storage::Database& database) {
       .trace_of = [&database](const auto& row) { return bisection::trace_of(database, row); },
       .check_request = std::bind_front(check_request, std::ref(application_)),
       .suite = suite_of(application_.config()),
+      .count_commits = counter_of(application_.config()),
       .tidy_caches =
           [this] {
             housekeeping_->ask_to_tidy();

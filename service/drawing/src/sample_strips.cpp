@@ -132,7 +132,8 @@ void draw_medians(Svg& svg, const Scale& scale, const SampleStrips& strips,
   if (!baseline) return;
   svg.line(scale.at(*baseline), top, scale.at(*baseline), svg.y(), "curve baseline");
   const double limit = *baseline * strips.threshold;
-  if (!scale.holds(limit)) return;
+  // A leak begins at nothing, of which there is no share.
+  if (*baseline <= 0 || !scale.holds(limit)) return;
   svg.line(scale.at(limit), top - 4, scale.at(limit), svg.y(), "threshold");
   const auto name = "A " + threshold_words(strips.threshold);
   const double half = units_of(name) / 2;

@@ -5,10 +5,36 @@
 #include <functional>
 #include <iterator>
 
+#include "torchwatch/drawing/markup.hpp"
 #include "torchwatch/figures/figures.hpp"
 #include "torchwatch/records/printable.hpp"
 
 namespace torchwatch::drawing {
+namespace {
+
+constexpr std::string_view kNoBreak = "\u00a0";
+
+/// Has lines break nowhere between a figure and its unit.
+std::string with_units(std::string_view line) {
+  std::string held;
+  while (true) {
+    const auto end = line.find(' ');
+    const auto word = line.substr(0, end);
+    held += word;
+    if (end == std::string_view::npos) return held;
+    line.remove_prefix(end + 1);
+    held += belong_together(word, line) ? kNoBreak : " ";
+  }
+}
+
+std::string with_plain_blanks(std::string text) {
+  for (auto at = text.find(kNoBreak); at != std::string::npos; at = text.find(kNoBreak, at)) {
+    text.replace(at, kNoBreak.size(), " ");
+  }
+  return text;
+}
+
+}  // namespace
 
 std::string one_line(std::string_view text) {
   auto line = printable(text);
@@ -46,10 +72,10 @@ std::string paragraph(std::string_view words, int columns) {
   auto line = one_line(words);
   std::ranges::replace(line, '`', '\'');  // what it quotes would stay on one line
   std::string lines;
-  for (const auto& each : lines_of(wrapped(line, columns))) {
+  for (const auto& each : lines_of(wrapped(with_units(line), columns))) {
     lines += elided(each, static_cast<std::size_t>(columns)) + "\n";
   }
-  return lines;
+  return with_plain_blanks(lines);
 }
 
 int bounded(int columns) {

@@ -36,6 +36,17 @@ std::string html_time(std::string_view date, std::string_view minute) {
          "Z\">" + said + "</time>";
 }
 
+/// A word, which breaks, if it must, behind the dots of a range: "1f0c1..abc12".
+std::string html_word(std::string_view word) {
+  constexpr std::string_view kDots = "..";
+  auto safe = quoted(word);
+  if (is_broken_at_dash(word)) return "<span class=\"whole\">" + safe + "</span>";
+  const auto dots = safe.find(kDots);
+  const bool is_range = dots != std::string::npos && dots > 0 && dots + kDots.size() < safe.size();
+  if (is_range && safe[dots + kDots.size()] != '.') safe.insert(dots + kDots.size(), "<wbr>");
+  return safe;
+}
+
 std::string html_words(std::string_view text) {
   constexpr std::size_t kDate = 10;
   constexpr std::size_t kTime = 16;
@@ -47,11 +58,10 @@ std::string html_words(std::string_view text) {
     }
     const auto end = text.find(' ');
     const auto word = text.substr(0, end);
-    const auto safe = quoted(word);
-    html += is_broken_at_dash(word) ? "<span class=\"whole\">" + safe + "</span>" : safe;
+    html += html_word(word);
     if (end == std::string_view::npos) break;
-    html += ' ';
     text.remove_prefix(end + 1);
+    html += drawing::belong_together(word, text) ? "\u00a0" : " ";
   }
   return html;
 }

@@ -123,20 +123,6 @@ std::string means_text(const drawing::HeatMap& map) {
                    ".";
 }
 
-/// The domains of the suite's models; nothing where they cannot be read.
-evidence::Domains domains_of(const View& view) {
-  evidence::Domains domains;
-  if (!view.sources.suite) return domains;
-  const auto suite = view.sources.suite();
-  if (!suite) return domains;
-  for (const auto& workload : *suite) {
-    const auto domain = workload.find("domain");
-    if (domain == workload.end() || !domain->is_string()) continue;
-    domains[workload.value("name", "")] = domain->get<std::string>();
-  }
-  return domains;
-}
-
 Result<html::Fragment> heat_map_section(const storage::ComparisonRow& row, const Shown& shown,
                                         const std::vector<VerdictRow>& verdicts, const View& view) {
   if (verdicts.empty()) return html::Fragment();
@@ -302,10 +288,12 @@ Result<Page> page_of(const storage::ComparisonRow& row, const Shown& shown, View
   TW_TRY(const auto builds, builds_section(row, verdicts, view));
   TW_TRY(const auto remark, remark_on(row, view));
   TW_TRY(const auto traces, traces_of(row, view));
+  TW_TRY(const auto range, range_cell(row, view));
   const auto sorted = report::sorted(verdicts, incidents);
   std::vector<Fact> facts{
       {"comparison", std::to_string(row.id) + ", " + std::string(to_string(row.purpose))},
       {"state", state},
+      {"trunk commits", range},
       {"remark", remark}};
   TW_TRY_VOID(add_times(row, view, facts));
   TW_TRY(const auto neighbours, neighbours_of(row, view));
@@ -313,7 +301,9 @@ Result<Page> page_of(const storage::ComparisonRow& row, const Shown& shown, View
                  html::facts(facts) + summary_text(row) + forms::for_comparison(row, view);
   if (!incidents.empty()) content += html::section("Incidents", found);
   if (!verdicts.empty()) content += choice(view, "only", shown.only, "all", kOnly);
-  content += verdict_sections(sorted, shown, view) + map + traces + builds;
+  content += verdict_sections(sorted, shown, view);
+  if (!verdicts.empty()) content += reading_link(view);
+  content += map + traces + builds;
   return Page{.title = name,
               .content = content,
               .section = "Comparisons",

@@ -157,7 +157,8 @@ Result<Found> effects_of(const IncidentRow& incident, const View& view) {
                       reason_table(rows, view) + output);
     return found;
   }
-  found.section = html::section("What changed", effect_table(found.effects, view, view.confidence));
+  found.section = html::section(
+      "What changed", effect_table(found.effects, view, view.confidence) + reading_link(view));
   return found;
 }
 
@@ -201,8 +202,9 @@ html::Fragment verdict_sentence(const IncidentRow& incident, const Found& found,
                                 const Search& search, const View& view) {
   if (found.effects.empty() || incident.kind == IncidentKind::lost) return {};
   const auto& worst = found.effects.front();
-  auto said = html::text(to_string(worst.series) + " " + report::change_text(worst) + " " +
-                         report::interval_text(worst));
+  auto said = html::text(to_string(worst.series) + " " + report::change_text(worst));
+  const auto interval = report::interval_text(worst);
+  if (!interval.empty()) said += html::text(" " + interval);
   if (found.effects.size() > 1) {
     said += html::text(", the worst of " + report::series_text(found.effects.size()));
   }

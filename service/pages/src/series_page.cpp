@@ -261,8 +261,8 @@ Result<Page> make_series(const View& view) {
   TW_TRY(const auto mutes, heard::mutes_of(view.sources.database, std::vector{series},
                                            view.sources.clock.wall_now()));
   auto content = html::title(name) + html::paragraph(html::text(newest_text(history)), "summary") +
-                 mutes_section(mutes, view) + choice(view, "show", shown, "values", kShown) +
-                 ranges(view);
+                 reading_link(view) + mutes_section(mutes, view) +
+                 choice(view, "show", shown, "values", kShown) + ranges(view);
   if (!history.points.empty()) {
     content += html::section(
         "Nightly by nightly",

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 
@@ -203,10 +204,64 @@ html::Table operators_table(const evidence::Coverage& coverage, const std::strin
           .rows = std::move(rows)};
 }
 
+/// Sorts what a GPU did: the most active first, or what changed most, either way.
+void sort_rows(std::vector<drawing::SharesRow>& rows, const std::string& order) {
+  if (order == "name") return;
+  const auto place = [&order](const drawing::SharesRow& row) {
+    constexpr double kLast = 1;
+    if (!row.after) return kLast;
+    if (order == "active") return -row.after->active;
+    return row.before ? -std::abs(row.after->active - row.before->active) : kLast;
+  };
+  std::ranges::stable_sort(rows, {}, place);
+}
+
+/// The means of the models of each domain, with the newer build.
+html::Fragment domains_section(const drawing::DeviceShares& shares, const View& view) {
+  struct Sum {
+    drawing::Shares of = {};
+    double count = 0;
+  };
+  const auto domains = domains_of(view);
+  std::map<std::string, Sum> sums;
+  for (const auto& row : shares.rows) {
+    const auto domain = domains.find(row.label.substr(0, row.label.find(' ')));
+    if (!row.after || domain == domains.end()) continue;
+    auto& [sum, count] = sums[domain->second];
+    sum.active += row.after->active;
+    sum.copy += row.after->copy;
+    sum.idle += row.after->idle;
+    ++count;
+  }
+  if (sums.empty()) return {};
+  html::Rows rows;
+  for (const auto& [domain, sum] : sums) {
+    const auto mean = [&count = sum.count](double of) {
+      return html::Cell(figures::share(of / count), of / count);
+    };
+    rows.push_back({domain,
+                    {figures::grouped(std::lround(sum.count)), sum.count},
+                    mean(sum.of.active),
+                    mean(sum.of.copy),
+                    mean(sum.of.idle)});
+  }
+  return html::section("Means of each domain, with " + shares.after,
+                       html::table({.columns = {{"domain"},
+                                                {"series", Cells::numbers},
+                                                {"active", Cells::numbers},
+                                                {"data movement", Cells::numbers},
+                                                {"idle", Cells::numbers}},
+                                    .rows = std::move(rows)}),
+                       "domains");
+}
+
 }  // namespace
 
 Result<Page> make_gpu(const View& view) {
-  TW_TRY(const auto parameters, parameters_of(view, {"mode", "build"}));
+  const std::vector<std::string> orders{"name", "active", "change"};
+  TW_TRY(const auto parameters, parameters_of(view, {"mode", "build", "order"}));
+  const auto order = value_or(parameters, "order", "name");
+  TW_TRY_VOID(check_choice("order", order, orders));
   const auto mode_word = value_or(parameters, "mode", "train");
   TW_TRY(const auto mode, parse_mode(mode_word));
   TW_TRY(const auto builds, builds_of(value_or(parameters, "build", ""), Pass::profile, view));
@@ -223,12 +278,14 @@ Result<Page> make_gpu(const View& view) {
          evidence::device_shares_of(context_of(view), *builds.build, mode, builds.before));
   TW_TRY(const auto without, unprofiled_section(*builds.build, mode, view));
   shares.frame.id = "shares";
+  sort_rows(shares.rows, order);
   content += html::paragraph(html::text("Build ") + link_to(*builds.build, view) +
                              html::text(": the shares of an iteration in which the GPU computes "
                                         "(filled), copies (striped), or is idle (empty)."));
   page.csv = drawn_data(table_of(shares)).tables.front();
   if (shares.rows.empty() && without.empty()) content += nothing;
   if (!shares.rows.empty()) {
+    content += choice(view, "order", order, "name", orders) + domains_section(shares, view);
     content += figure_of(shares, "Shares of the time of an iteration, " +
                                      figures::count(shares.rows.size(), "series"));
   }

@@ -10,6 +10,7 @@
 #include "torchwatch/report/incident_state.hpp"
 #include "torchwatch/report/outcome.hpp"
 #include "torchwatch/report/setback.hpp"
+#include "torchwatch/report/trunk_range.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/report/wording.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
@@ -59,19 +60,22 @@ html::Fragment commit_list(const report::CulpritFacts& cause, const View& view) 
   return html::list(commits);
 }
 
-/// The commits between two builds, "aaaa to bbbb"; empty where they are not known.
-Cell range_cell(const std::string& from, const std::string& to, const View& view) {
+Result<report::TrunkRange> range_of(const storage::ComparisonRow& row, const View& view) {
+  return report::trunk_range_of(view.sources.database, row, view.sources.count_commits);
+}
+
+/// The commits at both ends, "aaaa to bbbb"; empty where they are not known.
+Cell cell_of(const report::TrunkRange& range, const View& view) {
+  const auto& [from, to, commits] = range;
   if (to.empty() || from.empty()) return "";
   if (from == to) return {short_sha(to), view.to_commit(to)};
   return {short_sha(from) + " to " + short_sha(to), view.to_range(from, to)};
 }
 
-Result<Cell> range_cell(const storage::ComparisonRow& row, const View& view) {
-  if (!row.baseline) return Cell("");
-  storage::BuildStore builds(view.sources.database);
-  TW_TRY(const auto from, builds.get(*row.baseline));
-  TW_TRY(const auto to, builds.get(row.candidate));
-  return range_cell(from.trunk_commit, to.trunk_commit, view);
+/// How many commits that are, as a number of a column; empty where it is not known.
+Cell commits_cell(const report::TrunkRange& range) {
+  if (!range.commits) return "";
+  return {figures::grouped(*range.commits), static_cast<double>(*range.commits)};
 }
 
 /// A number of series; empty for none.
@@ -215,6 +219,14 @@ Result<html::Fragment> incident_table(const std::vector<storage::IncidentRow>& i
                       .rows = std::move(rows)});
 }
 
+Result<Cell> range_cell(const storage::ComparisonRow& row, const View& view) {
+  TW_TRY(const auto range, range_of(row, view));
+  auto cell = cell_of(range, view);
+  if (!range.commits) return cell;
+  cell.more = "(" + figures::count(static_cast<std::size_t>(*range.commits), "commit") + ")";
+  return cell;
+}
+
 Result<std::string> remark_on(const storage::ComparisonRow& row, const View& view) {
   if (is_end(row.state)) return view.is_trusted ? report::remark_on(row) : std::string();
   TW_TRY(auto waits, waits_for(storage::ItemKind::comparison, std::to_string(row.id), view));
@@ -229,11 +241,12 @@ Result<html::Fragment> comparison_table(const std::vector<storage::ComparisonRow
     TW_TRY(const auto result,
            report::result_word(view.sources.database, row, view.service_now.doing.comparison));
     TW_TRY(const auto remark, remark_on(row, view));
-    TW_TRY(const auto range, range_cell(row, view));
+    TW_TRY(const auto range, range_of(row, view));
     TW_TRY(auto counts, storage::ComparisonStore(view.sources.database).verdict_counts(row.id));
     rows.push_back({{std::to_string(row.id), view.to_comparison(row.id)},
                     {name, view.to_comparison(row.id)},
-                    range,
+                    cell_of(range, view),
+                    commits_cell(range),
                     to_string(row.purpose),
                     result,
                     count_cell(counts[Verdict::regressed]),
@@ -247,6 +260,7 @@ Result<html::Fragment> comparison_table(const std::vector<storage::ComparisonRow
   return html::table({.columns = {{"id", Cells::numbers},
                                   {"builds"},
                                   {"trunk commits"},
+                                  {"commits", Cells::numbers},
                                   {"purpose", Cells::words},
                                   {"result", Cells::states},
                                   {"regressed", Cells::numbers},
@@ -287,6 +301,11 @@ html::Fragment effect_table(const std::vector<report::EffectFacts>& effects, con
                       .rows = std::move(rows)});
 }
 
+html::Fragment reading_link(const View& view) {
+  return html::paragraph(html::link(view.root + "help#reading", "How to read these figures"),
+                         "more");
+}
+
 evidence::Context context_of(const View& view) {
   return {.database = view.sources.database,
           .is_trusted = view.is_trusted,
@@ -297,6 +316,19 @@ evidence::Context context_of(const View& view) {
                     .comparison = [&view](storage::Id id) { return view.to_comparison(id); },
                     .incident = [&view](storage::Id id) { return view.to_incident(id); },
                     .commit = [&view](const std::string& sha) { return view.to_commit(sha); }}};
+}
+
+evidence::Domains domains_of(const View& view) {
+  evidence::Domains domains;
+  if (!view.sources.suite) return domains;
+  const auto suite = view.sources.suite();
+  if (!suite) return domains;
+  for (const auto& workload : *suite) {
+    const auto domain = workload.find("domain");
+    if (domain == workload.end() || !domain->is_string()) continue;
+    domains[workload.value("name", "")] = domain->get<std::string>();
+  }
+  return domains;
 }
 
 html::Fragment drawn_data(const drawing::Table& data) {

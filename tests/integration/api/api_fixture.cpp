@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <iterator>
+#include <regex>
 
 #include "one_token.hpp"
 #include "raw_client.hpp"
@@ -102,6 +103,19 @@ Api::Answer answer_of(const platform::HttpResponse& response) {
           response.headers};
 }
 
+/// The suite of one workload.
+Result<nlohmann::json> suite() {
+  return Result<nlohmann::json>(nlohmann::json::array(
+      {{{"name", "resnet18"},
+        {"domain", "computer vision"},
+        {"task", "image classification"},
+        {"train_batch", 16},
+        {"eval_batch", 8},
+        {"params_all", nullptr},
+        {"configurations",
+         {{{"configuration", "cpu-train"}, {"supported", true}, {"reason", nullptr}}}}}}));
+}
+
 }  // namespace
 
 test::ApiDescription api_description() {
@@ -130,7 +144,9 @@ Api::Api(events::FeedLimits limits, const std::string& perfetto)
       .clock = clock,
       .service_now = [this] { return service_now(); },
       .subject_of = [this](const std::string&) { return subject; },
+      .count_commits = [this](const auto&, const auto&) { return commits; },
       .steps_of = [this](const auto& row) { return bisection::trace_of(*reader, row); },
+      .suite = suite,
       .files_of = [this](const auto& build) { return files_of(build); },
       .take_note = [this](const auto& request) { return sign_ins->take_note(request); },
       .commits_address = "https://github.com/pytorch/pytorch",
@@ -159,64 +175,54 @@ Api::Api(events::FeedLimits limits, const std::string& perfetto)
 }
 
 api::Backend Api::backend(Database& shown) {
-  return {
-      shown,
-      clock,
-      random,
-      [this] { ++woken; },
-      [this] { return service_now(); },
-      [this](Id id, DecisionKind kind, Decision decision) {
-        decision.at = clock.wall_now();
-        return IncidentStore(*database).decide(id, kind, decision);
-      },
-      [this](const std::string& revoked) {
-        ++tokens_changed;
-        revoked_token = revoked;
-        return Status{};
-      },
-      [](Id, const Decision&) { return Result<Id>(2); },
-      [](Id) { return Result<std::pair<Id, bool>>(std::pair{Id{3}, true}); },
-      [this](Id id, const Asker& asker) -> Status {
-        TW_TRY_VOID(
-            ComparisonStore(*database).cancel(id, "by " + to_string(asker), clock.wall_now()));
-        return {};
-      },
-      [](Id, const Asker&) { return Status(); },
-      [this](Id id, const Asker& asker) {
-        return RequestStore(*database).answer(
-            id, RequestState::cancelled,
-            nlohmann::json{{"error", "cancelled by " + to_string(asker)}}.dump());
-      },
-      [&shown](const BisectionRow& row) { return bisection::trace_of(shown, row); },
-      [this](RequestKind, const nlohmann::json&, bool) {
-        return refusal.empty() ? Status() : Status(fail(ErrorCode::invalid, refusal));
-      },
-      [] {
-        return Result<nlohmann::json>(nlohmann::json::array(
-            {{{"name", "resnet18"},
-              {"domain", "computer vision"},
-              {"task", "image classification"},
-              {"train_batch", 16},
-              {"eval_batch", 8},
-              {"params_all", nullptr},
-              {"configurations",
-               {{{"configuration", "cpu-train"}, {"supported", true}, {"reason", nullptr}}}}}}));
-      },
-      [this] { ++tidied; },
-      [this](const BuildRow& build, bool keep) {
-        if (build.id == 1) is_pinned = keep;
-        return Result<bool>(build.id != kOutsideTheCache);
-      },
-      [this](const BuildRow& build) -> Status {
-        if (build.id == kOutsideTheCache) return fail(ErrorCode::conflict, "not in the cache");
-        removed_build = build.id;
-        return {};
-      },
-      [this] { return Result<std::filesystem::path>(folder.path() / "torchwatch.sqlite"); },
-      [this] { return database->check_invariants(); },
-      feed.get(),
-      "https://github.com/owner/issues",
-      [this](const auto& build) { return files_of(build); }};
+  return {shown,
+          clock,
+          random,
+          [this] { ++woken; },
+          [this] { return service_now(); },
+          [this](Id id, DecisionKind kind, Decision decision) {
+            decision.at = clock.wall_now();
+            return IncidentStore(*database).decide(id, kind, decision);
+          },
+          [this](const std::string& revoked) {
+            ++tokens_changed;
+            revoked_token = revoked;
+            return Status{};
+          },
+          [](Id, const Decision&) { return Result<Id>(2); },
+          [](Id) { return Result<std::pair<Id, bool>>(std::pair{Id{3}, true}); },
+          [this](Id id, const Asker& asker) -> Status {
+            TW_TRY_VOID(
+                ComparisonStore(*database).cancel(id, "by " + to_string(asker), clock.wall_now()));
+            return {};
+          },
+          [](Id, const Asker&) { return Status(); },
+          [this](Id id, const Asker& asker) {
+            return RequestStore(*database).answer(
+                id, RequestState::cancelled,
+                nlohmann::json{{"error", "cancelled by " + to_string(asker)}}.dump());
+          },
+          [&shown](const BisectionRow& row) { return bisection::trace_of(shown, row); },
+          [this](RequestKind, const nlohmann::json&, bool) {
+            return refusal.empty() ? Status() : Status(fail(ErrorCode::invalid, refusal));
+          },
+          suite,
+          [this](const std::string&, const std::string&) { return commits; },
+          [this] { ++tidied; },
+          [this](const BuildRow& build, bool keep) {
+            if (build.id == 1) is_pinned = keep;
+            return Result<bool>(build.id != kOutsideTheCache);
+          },
+          [this](const BuildRow& build) -> Status {
+            if (build.id == kOutsideTheCache) return fail(ErrorCode::conflict, "not in the cache");
+            removed_build = build.id;
+            return {};
+          },
+          [this] { return Result<std::filesystem::path>(folder.path() / "torchwatch.sqlite"); },
+          [this] { return database->check_invariants(); },
+          feed.get(),
+          "https://github.com/owner/issues",
+          [this](const auto& build) { return files_of(build); }};
 }
 
 report::BuildFiles Api::files_of(const BuildRow& build) const {
@@ -283,7 +289,7 @@ std::string Api::page(const std::string& series) {
   REQUIRE(response);
   CHECK(response->status == 200);
   CHECK(response->headers.at("content-type") == "text/html; charset=utf-8");
-  return response->body;
+  return std::regex_replace(response->body, std::regex("\u00a0"), " ");
 }
 
 std::string Api::compressed(const std::string& series) const {

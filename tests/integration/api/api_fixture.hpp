@@ -45,7 +45,7 @@ struct Api {
   using Headers = std::map<std::string, std::string>;
 
   Answer get(const std::string& series);
-  /// The text of a page.
+  /// The text of a page, with plain blanks where it has some that no line breaks at.
   std::string page(const std::string& series);
   /// With the token and as JSON, unless `headers` says otherwise.
   Answer post(const std::string& series, const std::string& body, Headers headers = {});
@@ -95,7 +95,8 @@ struct Api {
   std::string revoked_token;
   std::string refusal;  ///< why requests can never be carried out; empty: they can
   std::atomic<int> tidied = 0;
-  std::string subject = "Warm up <twice> (#123)";                 ///< of every commit
+  std::string subject = "Warm up <twice> (#123)";  ///< of every commit
+  std::optional<std::int64_t> commits = 12;        ///< between those of any two builds
   static constexpr torchwatch::storage::Id kOutsideTheCache = 2;  ///< a build whose files are
   std::atomic<torchwatch::storage::Id> removed_build = 0;
   std::atomic<bool> is_pinned = false;  ///< the build with id 1

@@ -38,8 +38,12 @@ struct Chart {
 
 std::string plain(std::string html) {
   html = std::regex_replace(html, std::regex("<[^>]*>"), "");
-  for (const auto& [escaped, text] : std::map<std::string, std::string>{
-           {"&lt;", "<"}, {"&gt;", ">"}, {"&#39;", "'"}, {"&quot;", "\""}, {"&amp;", "&"}}) {
+  for (const auto& [escaped, text] : std::map<std::string, std::string>{{"\u00a0", " "},
+                                                                        {"&lt;", "<"},
+                                                                        {"&gt;", ">"},
+                                                                        {"&#39;", "'"},
+                                                                        {"&quot;", "\""},
+                                                                        {"&amp;", "&"}}) {
     html = std::regex_replace(html, std::regex(escaped), text);
   }
   return html;

@@ -11,6 +11,7 @@
 
 using namespace torchwatch;
 using namespace torchwatch::storage;
+using Catch::Contains;
 using nlohmann::json;
 
 namespace {
@@ -173,6 +174,33 @@ TEST_CASE("the breakdown of a build is that of its profiles in a mode") {
   CHECK(api.get("/api/v1/breakdown?mode=x").status == 400);
 }
 
+TEST_CASE("what a GPU does is sorted by what is asked for, with the means of each domain") {
+  Api api;
+  api.fill();
+  const auto add = [&](const std::string& workload, std::int64_t active) {
+    RunResult result;
+    result.breakdown = Breakdown{.active_ns = active, .copy_ns = 10, .idle_ns = 90 - active};
+    add_result(api, {workload, {Device::cuda, Mode::train}, {}}, Pass::profile, result);
+  };
+  add("alexnet", 20);  // not in the suite
+  add("resnet18", 60);
+  const auto first_of = [&](const std::string& order) {
+    const auto page = api.page("/gpu?build=2" + order);
+    const auto figure = page.substr(page.find("<figure>"));
+    return figure.find("alexnet") < figure.find("resnet18") ? "alexnet" : "resnet18";
+  };
+  CHECK(first_of("") == std::string("alexnet"));
+  CHECK(first_of("&order=active") == std::string("resnet18"));
+  // Neither has an earlier build.
+  CHECK(first_of("&order=change") == std::string("alexnet"));
+  CHECK(api.get("/gpu?order=x").status == 400);
+  CHECK_THAT(api.page("/gpu?build=2"),
+             Contains("Means of each domain, with 2.14.0.dev20260817</h2>") &&
+                 Contains("<td data-column=\"domain\">computer vision</td><td class=\"number\" "
+                          "data-column=\"series\" data-value=\"1\">1</td><td class=\"number\" "
+                          "data-column=\"active\" data-value=\"0.6\">60 %</td>"));
+}
+
 TEST_CASE("the coverage of a build says which benchmarks call an operator") {
   Api api;
   api.fill();
@@ -212,8 +240,8 @@ TEST_CASE("what is no longer called is said against the build that was measured 
   CHECK(coverage.at("gained") == json::array({"aten::gelu"}));
   CHECK(api.get("/api/v1/coverage?build=1").body.at("before").is_null());
   const auto page = api.page("/coverage");
-  CHECK_THAT(page, Catch::Contains("No longer called, compared with 2.14.0.dev20260816") &&
-                       Catch::Contains("aten::relu"));
+  CHECK_THAT(page, Contains("No longer called, compared with 2.14.0.dev20260816") &&
+                       Contains("aten::relu"));
   CHECK_THAT(api.get("/coverage.csv").text, Catch::StartsWith("operator,benchmarks,models\r\n"));
 }
 
@@ -226,10 +254,9 @@ TEST_CASE("a profile that shows no GPU says why, and not to strangers") {
   const auto without = api.get("/api/v1/breakdown").body.at("without");
   REQUIRE(without.size() == 1);
   CHECK(without.at(0).at("reason") == "no driver at /usr/lib/libcuda.so.1");
-  CHECK_THAT(api.page("/gpu?build=2"), Catch::Contains("resnet18: no driver at"));
+  CHECK_THAT(api.page("/gpu?build=2"), Contains("resnet18: no driver at"));
   const auto seen = api.send("GET", "/gpu?build=2", "", kStranger);
-  CHECK_THAT(seen.text,
-             Catch::Contains("Profiled, and nothing of a GPU seen") && !Catch::Contains("libcuda"));
+  CHECK_THAT(seen.text, Contains("Profiled, and nothing of a GPU seen") && !Contains("libcuda"));
 }
 
 TEST_CASE("the audits count self-tests and how culprits held") {

@@ -283,6 +283,20 @@ TEST_CASE("an incident's page has the change, the culprit with its evidence, and
                        Contains("torchwatch compare 2.14.0.dev20260816 2.14.0.dev20260817"));
 }
 
+TEST_CASE("the sentence on a leak, which has no interval, has no gap in its place") {
+  Pages api;
+  IncidentRow row;
+  row.comparison = 1;
+  row.key = "leak";
+  row.kind = IncidentKind::leak;
+  const Benchmark benchmark{"resnet18", {Device::cpu, Mode::train}, {}};
+  row.series = {{{benchmark, Metric::leak_growth}, 0, 0, 0, 0, 4'096},
+                {{benchmark, Metric::leak_retained}, 0, 0, 0, 0, 204'800}};
+  const auto id = IncidentStore(*api.database).open(row).value().id;
+  CHECK_THAT(api.page("/incidents/" + std::to_string(id)),
+             Contains("leak_growth +4,096 bytes/iteration, the worst of 2 series"));
+}
+
 TEST_CASE("a comparison's page has the verdicts, and the unchanged ones folded") {
   Pages api;
   auto row = ComparisonStore(*api.database).verdicts_of(1).value().front();

@@ -97,6 +97,25 @@ TEST_CASE("the page shows the stage of a search under way") {
              Contains("<li aria-current=\"step\">verify</li>\n<li>look for more</li>"));
 }
 
+TEST_CASE("a comparison says how many commits lie between its builds, where that is known") {
+  Ended api;
+  const std::string from(40, 'a');
+  const std::string to(40, 'b');
+  const auto older = api.add_nightly("older", from);
+  const auto newer = api.add_nightly("newer", to);
+  const auto row = api.comparisons.open({Purpose::nightly, newer, older}, 1).value();
+  const auto path = "/comparisons/" + std::to_string(row.id);
+  CHECK_THAT(api.page(path),
+             Contains("<dt>trunk commits</dt><dd><a href=\"https://github.com/pytorch/"
+                      "pytorch/compare/" +
+                      from + "..." + to + "\">aaaaaaaaaaaa to bbbbbbbbbbbb</a> (12 commits)</dd>"));
+  CHECK_THAT(api.get(path + ".md").text, Contains("(12 commits)"));
+  CHECK(api.get(path + ".json").body.at("commits") == 12);
+  api.commits.reset();
+  CHECK_THAT(api.page(path), Contains("aaaaaaaaaaaa to bbbbbbbbbbbb</a></dd>"));
+  CHECK(api.get(path + ".json").body.at("commits").is_null());
+}
+
 TEST_CASE("a list of comparisons has the commits between the builds, and counts of verdicts") {
   Ended api;
   const std::string from(40, 'a');
@@ -113,7 +132,8 @@ TEST_CASE("a list of comparisons has the commits between the builds, and counts 
   }
   const auto page = api.page("/comparisons");
   CHECK_THAT(page, Contains("href=\"https://github.com/pytorch/pytorch/compare/" + from + "..." +
-                            to + "\">aaaaaaaaaaaa to bbbbbbbbbbbb</a>"));
+                            to + "\">aaaaaaaaaaaa to bbbbbbbbbbbb</a></td>") &&
+                       Contains("data-column=\"commits\" data-value=\"12\">12</td>"));
   CHECK_THAT(page, Contains("data-column=\"inconclusive\" data-value=\"2\">2</td>") &&
                        Contains("data-column=\"regressed\" data-value=\"1\">1</td>"));
   // A column in which no comparison has a series is left out; spreadsheets get it.

@@ -146,6 +146,17 @@ TEST_CASE_METHOD(Fixture, "a range leaves out good, includes bad, and is oldest 
   REQUIRE(range.front().subject == "c");
 }
 
+TEST_CASE_METHOD(Fixture, "a range is counted up to a number of commits") {
+  std::vector<std::string> made;
+  for (const auto* name : {"a", "b", "c", "d", "e"}) made.push_back(repository.commit(name));
+  CHECK(history().count(made[1], "main", 3).value() == 3);
+  CHECK(history().count("main", made[4], 0).value() == 0);
+  // Too far back, and the other way round.
+  CHECK(history().count(made[1], "main", 2).value() == std::nullopt);
+  CHECK(history().count("main", made[1], 100).value() == std::nullopt);
+  CHECK(history().count("nothing", "main", 100).error().code == ErrorCode::not_found);
+}
+
 TEST_CASE_METHOD(Fixture, "equal and backward times do not disturb the order of a range") {
   std::vector<std::string> made{repository.commit("start")};
   for (int i = 0; i < 60; ++i) {
@@ -178,6 +189,8 @@ TEST_CASE_METHOD(Fixture, "a merge is one candidate and its branch's commits are
   REQUIRE(shas(range) == std::vector<std::string>{on_main, merged});
   REQUIRE(range.back().changed_paths == std::vector<std::string>{"side.cpp"});
   REQUIRE(range.back().parents.size() == 2);
+  CHECK(history().count(start, merged, 100).value() == 2);
+  CHECK(history().count(on_side, merged, 100).value() == std::nullopt);
 
   const auto error = history().range(on_side, merged).error();
   REQUIRE(error.code == ErrorCode::invalid);

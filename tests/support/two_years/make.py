@@ -12,6 +12,7 @@ samples, too. The same options make the same rows.
 
 import argparse
 import json
+import os
 import sqlite3
 import subprocess
 import sys
@@ -70,7 +71,11 @@ def main() -> None:
     suite = suite[: options.workloads]
     planned = plan.make(options.seed, suite, options.nightlies, options.incidents, options.last)
     days = source.write(folder / "pytorch.git", planned.nightlies)
+    # It measures nothing, so it waits for nobody who does.
+    own = f'[executor]\nmachine_lock = "torchwatch-two-years-{os.getpid()}"\n'
+    (folder / "torchwatch.toml").write_text(CONFIGURATION + own)
     torchwatch(options.program, folder, "nightly")
+    (folder / "torchwatch.toml").write_text(CONFIGURATION)
     with sqlite3.connect(folder / "state" / "torchwatch.sqlite") as file:
         file.execute("PRAGMA synchronous = OFF")
         file.execute("PRAGMA cache_size = -600000")

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
+#include <regex>
 #include <set>
 #include <sstream>
 
@@ -90,6 +91,16 @@ TEST_CASE("each kind of evidence is drawn as it was accepted") {
   check_golden("device_shares", sample_shares());
 }
 
+TEST_CASE("no line of a drawing begins with the unit of the figure before it") {
+  const std::regex unit("\n *(ns|ms|s|%|bytes|KiB|MiB)([ .,;)]|\n)");
+  for (int columns = 40; columns <= 120; ++columns) {
+    INFO(columns);
+    CHECK_FALSE(std::regex_search(text_of(sample_strips(), columns), unit));
+    CHECK_FALSE(std::regex_search(text_of(sample_history(), columns), unit));
+    CHECK_FALSE(std::regex_search(text_of(sample_memory(), columns), unit));
+  }
+}
+
 TEST_CASE("what has no data is a sentence, not an error") {
   check_sound(SampleStrips{});
   check_sound(ForestPlot{});
@@ -111,6 +122,18 @@ TEST_CASE("one value, equal values and huge values are drawn") {
   check_sound(History{.points = {{.build = "a", .time = "2026-11-20", .value = 1}}});
   check_sound(History{.points = {{.build = "a", .time = "late", .value = 1},
                                  {.build = "b", .time = "2026-02-30", .value = 1}}});
+}
+
+TEST_CASE("samples of a leak, which begins at nothing, are drawn without a threshold") {
+  auto strips = strips_of({0, 0});
+  strips.runs[1].samples = {4'096, 4'096};
+  strips.runs[1].median = 4'096;
+  CHECK_THAT(svg_of(strips), !Contains("A +7.0 %"));
+  strips.runs[0].samples = {4'000, 4'000};
+  strips.runs[0].median = 4'000;
+  strips.runs[1].samples = {4'800, 4'800};
+  strips.runs[1].median = 4'800;
+  CHECK_THAT(svg_of(strips), Contains("A +7.0 %"));
 }
 
 TEST_CASE("what is not a number is left out") {

@@ -62,12 +62,21 @@ TEST_CASE("a column in which no row has anything is left out") {
 TEST_CASE("a date or a name does not break at its dashes, and a command reads as code") {
   CHECK(quoted_prose("2026-06-17 against a - b") ==
         "<span class=\"whole\">2026-06-17</span> against a - b");
-  CHECK(quoted_prose("-12.9 % of it") == "-12.9 % of it");
   const std::string path(40, 'a');
   CHECK(quoted_prose(path + "-b") == path + "-b");
   CHECK(quoted_prose("see `torchwatch outbox list` <now>") ==
         "see <code>torchwatch outbox list</code> &lt;now&gt;");
   CHECK(quoted_prose("a ` alone") == "a ` alone");
+}
+
+TEST_CASE("a figure keeps its unit beside it, and an interval its ends") {
+  CHECK(quoted_prose("-12.9 % of it, 5 h 12 min ago, 41.2 ms.") ==
+        "-12.9\u00a0% of it, 5\u00a0h 12\u00a0min ago, 41.2\u00a0ms.");
+  CHECK(quoted_prose("(+14.9 % [+13.5, +16.3] %)") == "(+14.9\u00a0% [+13.5,\u00a0+16.3]\u00a0%)");
+  CHECK(quoted_prose("over 77 models, a % sign, 3 of 4") == "over 77 models, a % sign, 3 of 4");
+  CHECK(text("-12.9 % of it").markdown == "-12.9 % of it");
+  CHECK(quoted_prose("1f0c1..abc12, a...b, ../x, wait..") ==
+        "1f0c1..<wbr>abc12, a...b, ../x, wait..");
 }
 
 TEST_CASE("a page fits narrow screens and takes nothing but its style sheet") {
@@ -91,7 +100,7 @@ TEST_CASE("a cell has the number behind its words, and a link its relation") {
   const auto html = html_of({.columns = {{"time", Cells::numbers, "", "1.07"}, {"n"}},
                              .rows = {{value, Cell{"1,234", 1234.0}}}});
   CHECK_THAT(html, Contains(R"(<th scope="col" class="number" data-value="1.07">)") &&
-                       Contains(R"(data-column="time" data-value="41234567.5">41.2 ms)") &&
+                       Contains("data-column=\"time\" data-value=\"41234567.5\">41.2\u00a0ms") &&
                        Contains(R"(data-value="1234">1,234)"));
   CHECK(torchwatch::html::link("a", "older", "prev").html ==
         "<a href=\"a\" rel=\"prev\">older</a>");

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -61,6 +62,11 @@ class CommitHistory {
   /// `bad`. invalid, with what to do, if both are the same, the order is reversed, or `good` is not
   /// on bad's first-parent line.
   Result<std::vector<Commit>> range(std::string_view good, std::string_view bad) const;
+
+  /// How many commits `range` has, without reading their files; 0 for equal ends. Nothing, if
+  /// `good` is not among the `most` commits before `bad` on its first-parent line.
+  Result<std::optional<std::int64_t>> count(std::string_view good, std::string_view bad,
+                                            std::int64_t most) const;
 
   /// The commit's place on a branch: the number of its first-parent ancestors, which stays the same
   /// while the branch grows. Orders builds. not_found if it is not on the branch's first-parent

@@ -15,6 +15,7 @@
 #include "torchwatch/platform/random.hpp"
 #include "torchwatch/report/bisection_text.hpp"
 #include "torchwatch/report/build_files.hpp"
+#include "torchwatch/report/trunk_range.hpp"
 #include "torchwatch/storage/rows.hpp"
 
 namespace torchwatch::api {
@@ -49,6 +50,7 @@ struct Backend {
   /// Returns the suite's workloads as `torchwatch workload list --json` shows them, from what is at
   /// hand: it compiles nothing.
   std::function<Result<nlohmann::json>()> suite = {};
+  report::CountCommits count_commits = {};  ///< empty: nobody counts them
   /// Has the caches brought to their limit as soon as nothing is measured; must not block.
   std::function<void()> tidy_caches = {};
   /// Do as the functions of caches/build_files.hpp do.

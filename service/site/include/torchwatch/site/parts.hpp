@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "torchwatch/drawing/drawing.hpp"
+#include "torchwatch/evidence/comparison.hpp"
 #include "torchwatch/evidence/context.hpp"
 #include "torchwatch/report/facts.hpp"
 #include "torchwatch/site/view.hpp"
@@ -37,6 +38,10 @@ struct Search {
 Result<Search> search_of(const storage::IncidentRow&, const View&);
 Search search_of(const storage::BisectionRow&, const View&);
 
+/// The trunk commits of a comparison's builds, "aaaa to bbbb", and how many commits that are; empty
+/// where they are not known.
+Result<html::Cell> range_cell(const storage::ComparisonRow&, const View&);
+
 /// Says since when an item waits, and what for; empty if it does not wait.
 /// Strangers get no reason: it may name paths.
 Result<std::string> waits_for(storage::ItemKind, const std::string& item, const View&);
@@ -64,8 +69,14 @@ Result<html::Fragment> comparison_table(const std::vector<storage::ComparisonRow
 html::Fragment effect_table(const std::vector<report::EffectFacts>&, const View&,
                             double confidence);
 
+/// Leads to how changes, intervals and verdicts are read.
+html::Fragment reading_link(const View&);
+
 /// What evidence is read from, for the page's reader; it leads to the pages of what it shows.
 evidence::Context context_of(const View&);
+
+/// The domains of the suite's models; nothing where they cannot be read.
+evidence::Domains domains_of(const View&);
 
 /// What a drawing shows, as a table.
 html::Fragment drawn_data(const drawing::Table&);

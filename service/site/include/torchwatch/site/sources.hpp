@@ -12,6 +12,7 @@
 #include "torchwatch/platform/clock.hpp"
 #include "torchwatch/report/bisection_text.hpp"
 #include "torchwatch/report/build_files.hpp"
+#include "torchwatch/report/trunk_range.hpp"
 #include "torchwatch/storage/rows.hpp"
 
 namespace torchwatch::pages {
@@ -25,6 +26,7 @@ struct Sources {
   std::function<health::Report()> service_now = {};
   /// Returns a commit's subject; empty where it is not known.
   std::function<std::string(const std::string& sha)> subject_of = {};
+  report::CountCommits count_commits = {};  ///< empty: pages count none
   /// Makes the steps of a bisection, as bisection::trace_of does; empty: pages show none.
   std::function<Result<std::vector<report::TraceStep>>(const storage::BisectionRow&)> steps_of = {};
   /// Returns the suite's workloads, as api::Backend::suite does; empty: pages name no domains.
