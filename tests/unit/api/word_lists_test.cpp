@@ -145,6 +145,7 @@ Lists known_lists() {
       {"ObservingPass", {"coverage", "profile"}},
       {"WebhookState", {"pong", "ignored", "known", "pending"}},
       {"WorkloadOrder", {"effect", "name", "domain"}},
+      {"GpuOrder", {"name", "active", "change"}},
       {"ModelsOrder",
        orders({"model", "domain", "cpu-train", "cpu-infer", "cuda-train", "cuda-infer"})},
       {"SeriesOrder", orders({"configuration", "metric", "change", "spread"})},
