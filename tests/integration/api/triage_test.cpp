@@ -223,7 +223,7 @@ TEST_CASE("a build is pinned and released from its page, and the list says so") 
   Triage api;
   auto browser = api.browser_at("/builds/1");
   CHECK_THAT(browser.get("/builds/1").text,
-             Contains("there, until the cache is full") && Contains("1.77 GiB") &&
+             Contains("there, until the cache is full") && Contains("1.77\u00a0GiB") &&
                  Contains("formaction=\"../builds/1/pin\">Pin</button>"));
   CHECK(browser.post("/builds/1/pin", {}).status == 303);
   CHECK_THAT(browser.get("/builds/1").text, Contains("It is pinned: its files stay") &&
