@@ -18,7 +18,7 @@ BEGINNINGS = (
 )
 # Kinds that there are at least, with what is drawn of a GPU and the trace of a run.
 KINDS = {
-    *("//", "/compare/*", "/comparisons/", "/comparisons/*", "/incidents/"),
+    *("//", "/compare/*...*", "/comparisons/", "/comparisons/*", "/incidents/"),
     *("/incidents/*", "/bisections/", "/bisections/*", "/models/", "/models/*", "/series/"),
     *("/series/*/*/*/*", "/builds/", "/builds/*", "/machines/", "/machines/*", "/mutes/"),
     *("/gpu/", "/coverage/", "/traces/*", "/queue/", "/outbox/", "/search/", "/sign-in/", "/help/"),
