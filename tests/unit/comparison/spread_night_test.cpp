@@ -93,7 +93,7 @@ TEST_CASE("a nightly over one, two or three nodes that differ has the same verdi
   }));
 }
 
-TEST_CASE("what a nightly says is the same when its nodes die, and the pair before a death counts") {
+TEST_CASE("what a nightly says is the same when its nodes die, and pairs before that count") {
   REQUIRE(rc::check([] {
     const auto planted = some_planted();
     const auto alone = said(night_of(planted).measure(1, 1));
