@@ -48,6 +48,24 @@ struct Ended : Api {
   BuildStore builds{*database};
 };
 
+/// And the comparison of two further nightlies.
+struct TwoNightlies : Ended {
+  struct Compared {
+    std::string from, to;  ///< trunk commits of the builds
+    ComparisonRow row;
+  };
+
+  Compared compare_two() {
+    Compared made{.from = std::string(40, 'a'), .to = std::string(40, 'b'), .row = {}};
+    const auto older = add_nightly("older", made.from);
+    const auto newer = add_nightly("newer", made.to);
+    made.row = comparisons.open({Purpose::nightly, newer, older}, 1).value();
+    return made;
+  }
+
+  Compared compared = compare_two();
+};
+
 }  // namespace
 
 TEST_CASE("the page shows the stage of the comparison at work, how far it is and until when") {
@@ -98,12 +116,8 @@ TEST_CASE("the page shows the stage of a search under way") {
 }
 
 TEST_CASE("a comparison says how many commits lie between its builds, where that is known") {
-  Ended api;
-  const std::string from(40, 'a');
-  const std::string to(40, 'b');
-  const auto older = api.add_nightly("older", from);
-  const auto newer = api.add_nightly("newer", to);
-  const auto row = api.comparisons.open({Purpose::nightly, newer, older}, 1).value();
+  TwoNightlies api;
+  const auto& [from, to, row] = api.compared;
   const auto path = "/comparisons/" + std::to_string(row.id);
   CHECK_THAT(api.page(path),
              Contains("<dt>trunk commits</dt><dd><a href=\"https://github.com/pytorch/"
@@ -117,12 +131,8 @@ TEST_CASE("a comparison says how many commits lie between its builds, where that
 }
 
 TEST_CASE("a list of comparisons has the commits between the builds, and counts of verdicts") {
-  Ended api;
-  const std::string from(40, 'a');
-  const std::string to(40, 'b');
-  const auto older = api.add_nightly("older", from);
-  const auto newer = api.add_nightly("newer", to);
-  const auto row = api.comparisons.open({Purpose::nightly, newer, older}, 1).value();
+  TwoNightlies api;
+  const auto& [from, to, row] = api.compared;
   for (const auto* workload : {"a", "b"}) {
     VerdictRow verdict;
     verdict.comparison = row.id;
