@@ -138,7 +138,7 @@ TEST_CASE("a nightly on three nodes that differ names its culprits, each benchma
   CHECK(night.lanes.is_given_back(1));
   CHECK(night.lanes.is_given_back(2));
   const auto run = storage::RunReader(night.services.database).get(1).value();
-  CHECK(run.node == "n0-0");
+  CHECK(used.contains(run.node));  // whichever lane was the first
   CHECK(run.machine_class->name == "scripted");
 }
 
