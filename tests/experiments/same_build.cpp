@@ -118,6 +118,10 @@ json to_json(const Row& row) {
   return object;
 }
 
+json to_json(const detect::Estimate& estimate) {
+  return {{"ratio", estimate.ratio}, {"interval", {estimate.low, estimate.high}}};
+}
+
 json ways_of(const BenchmarkBlocks& benchmark, const Options& options) {
   json ways = json::object();
   for (std::size_t i = 0; i < kWayNames.size(); ++i) {
@@ -135,6 +139,9 @@ json ways_of(const BenchmarkBlocks& benchmark, const Options& options) {
     object["pair_sd"] = found.pair_sd;
     object["ratio"] = found.ratio;
     object["interval"] = {found.low, found.high};  // an end beyond all numbers is null in JSON
+    const auto place = places(benchmark, way);
+    object["second"] = to_json(place.second);
+    object["inner"] = to_json(place.inner);
     object["seconds_to_know"] = seconds_to_know(benchmark, way, options.half_width);
   }
   return ways;
@@ -256,6 +263,15 @@ double number(const json& value) {
   return value.is_number() ? value.get<double>() : NAN;
 }
 
+/// "+0.11 (-0.53 to +0.42)"
+std::string shift_text(const json& found) {
+  const auto percent = [](const json& ratio) { return 100 * (number(ratio) - 1); };
+  std::array<char, 120> text{};
+  std::snprintf(text.data(), text.size(), "%+.2f (%+.2f to %+.2f)", percent(found.at("ratio")),
+                percent(found.at("interval")[0]), percent(found.at("interval")[1]));
+  return text.data();
+}
+
 void print_ways(const json& report) {
   std::printf(
       "\n|workload, threads|way|B / A - 1, %% (99 %%)|spread of a pair, %%|pairs|seconds a pair|of "
@@ -264,13 +280,24 @@ void print_ways(const json& report) {
     for (const auto& [way, found] : benchmark.at("ways").items()) {
       if (!found.contains("ratio")) continue;
       const double pairs = found.at("pairs").get<double>();
-      std::printf("|%s|%s|%+.2f (%+.2f to %+.2f)|%.2f|%.0f|%.2f|%.2f|%.1f|%.1f|\n",
-                  name_of(benchmark).c_str(), way.c_str(), 100 * (number(found.at("ratio")) - 1),
-                  100 * (number(found.at("interval")[0]) - 1),
-                  100 * (number(found.at("interval")[1]) - 1), 100 * number(found.at("pair_sd")),
-                  pairs, number(found.at("seconds")) / pairs,
-                  number(found.at("placing_seconds")) / pairs,
+      std::printf("|%s|%s|%s|%.2f|%.0f|%.2f|%.2f|%.1f|%.1f|\n", name_of(benchmark).c_str(),
+                  way.c_str(), shift_text(found).c_str(), 100 * number(found.at("pair_sd")), pairs,
+                  number(found.at("seconds")) / pairs, number(found.at("placing_seconds")) / pairs,
                   number(found.at("seconds_to_know")) / 60, number(found.at("load_mean")));
+    }
+  }
+}
+
+void print_places(const json& report) {
+  std::printf(
+      "\n|workload, threads|way|side: B / A - 1, %% (99 %%)|second of a pair / first|"
+      "inner of a block / outer|\n|-|-|-:|-:|-:|\n");
+  for (const auto& benchmark : report.at("benchmarks")) {
+    for (const auto& [way, found] : benchmark.at("ways").items()) {
+      if (!found.contains("ratio")) continue;
+      std::printf("|%s|%s|%s|%s|%s|\n", name_of(benchmark).c_str(), way.c_str(),
+                  shift_text(found).c_str(), shift_text(found.at("second")).c_str(),
+                  shift_text(found.at("inner")).c_str());
     }
   }
 }
@@ -315,5 +342,6 @@ int main(int argc, char** argv) {
   }
   print_shares(report);
   print_ways(report);
+  print_places(report);
   print_uniformity(report);
 }

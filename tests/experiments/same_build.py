@@ -8,16 +8,19 @@ PROGRAM is a torchwatch-runner that was built with LIB, the lib/ of a LibTorch t
 byte-identical copies of LIB, A and B, and in runs.jsonl a line for each block, which are made in
 random order. Called again after it was stopped, it resumes. The ways:
 
-  interleaved        pairs (A B, then B A) of processes that are alive at once and alternate sample
+  interleaved        pairs (A B and B A) of processes that are alive at once and alternate sample
                      by sample, by the runner's own settings, each with a copy of the library files
                      that was made for it, and several threads each bound to a core: as the service
                      does it on a CPU
   interleaved_fixed  the same without those copies: the files of A and B where they lie
-  apart              the runs of `interleaved` one after the other, A B B A: as the service does it
-                     on a GPU
+  apart              the runs of `interleaved` one after the other, A B B A or B A A B: as the
+                     service does it on a GPU
   fixed              the same without those copies
   paper              four processes of A, each 3 iterations to warm up and the median of 10;
                      nothing pinned, the heap as it comes
+
+Of two blocks one is A B B A and the other B A A B, by draw: were all alike, what the place in a
+block does to a process would be taken for what its side does (docs/results/same-build.md).
 
 Nothing else should run on the machine; the load is recorded with each block.
 """
@@ -30,7 +33,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
@@ -42,7 +45,7 @@ from port_speed import CannotCompare, show_progress
 
 # As library_placement.cpp has it; the rest is linked.
 COPIED = ("libtorch_cpu.so", "libtorch.so", "libc10.so", "libgomp")
-SIDES = ("a", "b", "b", "a")
+ORDERS = ("abba", "baab")
 BENCHMARKS = [
     "lennard_jones:infer",
     "lennard_jones:train",
@@ -85,7 +88,7 @@ class Machine:
         self.placing_seconds = 0.0
 
     def copies_of_build(self) -> None:
-        for side in set(SIDES):
+        for side in "ab":
             if not (self._folder / side).exists():
                 unfinished = self._folder / f"{side}.partial"
                 shutil.rmtree(unfinished, ignore_errors=True)
@@ -203,7 +206,7 @@ def end_of_pair(machine: Machine, begun: Begun, hold_of_other: int) -> float:
 
 
 def interleaved_pair(
-    machine: Machine, benchmark: str, threads: int, sides: Sequence[str], folders: tuple[Path, Path]
+    machine: Machine, benchmark: str, threads: int, sides: str, folders: tuple[Path, Path]
 ) -> list[float]:
     """The values of two processes, the first of which computes first."""
     pipes, holds = zip(*(machine.pipe(side) for side in sides), strict=True)
@@ -219,9 +222,11 @@ def interleaved_pair(
     return values
 
 
-def interleaved_block(machine: Machine, benchmark: str, threads: int, copies: bool) -> list[float]:
+def interleaved_block(
+    machine: Machine, benchmark: str, threads: int, order: str, copies: bool
+) -> list[float]:
     values = []
-    for sides in (SIDES[:2], SIDES[2:]):
+    for sides in (order[:2], order[2:]):
         with (
             machine.libraries(sides[0], copies) as first,
             machine.libraries(sides[1], copies) as second,
@@ -230,19 +235,21 @@ def interleaved_block(machine: Machine, benchmark: str, threads: int, copies: bo
     return values
 
 
-def apart_block(machine: Machine, benchmark: str, threads: int, copies: bool) -> list[float]:
+def apart_block(
+    machine: Machine, benchmark: str, threads: int, order: str, copies: bool
+) -> list[float]:
     values = []
-    for side in SIDES:
+    for side in order:
         with machine.libraries(side, copies) as libraries:
             values.append(machine.measure(benchmark, threads, {}, libraries))
     return values
 
 
-def paper_block(machine: Machine, benchmark: str, threads: int) -> list[float]:
-    return [machine.measure(benchmark, threads, PAPER, machine.side("a")) for _ in SIDES]
+def paper_block(machine: Machine, benchmark: str, threads: int, order: str) -> list[float]:
+    return [machine.measure(benchmark, threads, PAPER, machine.side("a")) for _ in order]
 
 
-WAYS: dict[str, Callable[[Machine, str, int], list[float]]] = {
+WAYS: dict[str, Callable[[Machine, str, int, str], list[float]]] = {
     "interleaved": partial(interleaved_block, copies=True),
     "interleaved_fixed": partial(interleaved_block, copies=False),
     "apart": partial(apart_block, copies=True),
@@ -261,16 +268,23 @@ class Blocks(KeptRows):
         return row["way"], f"{row['workload']}:{row['mode']}", row["threads"]
 
 
-def make_block(machine: Machine, key: Key) -> dict[str, Any]:
+def order_of(seed: int, key: Key, number: int) -> str:
+    """The sides of a block's processes: of two blocks each order once, whichever comes first."""
+    first = random.Random(f"{seed} {key} {number // 2}").randrange(2)
+    return ORDERS[(first + number) % 2]
+
+
+def make_block(machine: Machine, key: Key, order: str) -> dict[str, Any]:
     way, benchmark, threads = key
     load, begin, machine.placing_seconds = os.getloadavg()[0], time.monotonic(), 0.0
-    values = WAYS[way](machine, benchmark, threads)
+    values = WAYS[way](machine, benchmark, threads, order)
     workload, mode = benchmark.split(":")
     return {
         "way": way,
         "workload": workload,
         "mode": mode,
         "threads": threads,
+        "order": order,
         "values_ns": values,
         "seconds": round(time.monotonic() - begin, 3),
         "placing_seconds": round(machine.placing_seconds, 3),
@@ -298,7 +312,8 @@ def collect(options: argparse.Namespace) -> None:
                 show_progress(
                     f"block {number + 1} of {options.blocks}: {key[0]} {key[1]}, {key[2]} threads"
                 )
-                blocks.add(make_block(machine, key))
+                order = order_of(options.seed, key, number)
+                blocks.add(make_block(machine, key, order))
     show_progress("")
 
 

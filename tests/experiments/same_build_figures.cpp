@@ -17,6 +17,9 @@ using nlohmann::json;
 constexpr double kConfidence = 0.99;
 constexpr double kNormal99 = 2.5758293;  // two-sided
 
+constexpr std::array<std::size_t, 4> kAsTheyAre{0, 1, 2, 3};
+constexpr std::array<std::size_t, 4> kExchanged{1, 0, 3, 2};
+
 Way way_of(const std::string& name) {
   // As recordings made before the ways were renamed call them.
   if (name == "turns") return Way::interleaved;
@@ -43,8 +46,15 @@ void add_block(std::vector<BenchmarkBlocks>& benchmarks, const json& row) {
   if (values.size() != 4) {
     throw std::invalid_argument("a block of " + std::to_string(values.size()) + " values");
   }
+  // Recordings made before blocks had an order of their own are A B B A alone.
+  const auto order = row.value("order", "abba");
+  if (order != "abba" && order != "baab") throw std::invalid_argument("no order \"" + order + "\"");
+  const bool is_baab = order == "baab";
   auto& blocks = benchmark_of(benchmarks, row).ways[static_cast<std::size_t>(way)];
-  blocks.values.insert(blocks.values.end(), values.begin(), values.end());
+  for (const std::size_t position : is_baab ? kExchanged : kAsTheyAre) {
+    blocks.values.push_back(values[position]);
+  }
+  blocks.is_baab.push_back(is_baab);
   blocks.seconds += row.at("seconds").get<double>();
   blocks.placing_seconds += row.at("placing_seconds").get<double>();
   blocks.load_sum += row.at("load").get<double>();
@@ -206,6 +216,21 @@ std::optional<Power> least_change_found(const BenchmarkBlocks& benchmark, double
 
 detect::Estimate shift(const BenchmarkBlocks& benchmark, Way way) {
   return detect::estimate(log_ratios(benchmark, way), kConfidence);
+}
+
+Places places(const BenchmarkBlocks& benchmark, Way way) {
+  const auto& blocks = benchmark.of(way);
+  std::vector<double> second;
+  std::vector<double> inner;
+  for (std::size_t block = 0; block < blocks.is_baab.size(); ++block) {
+    // B over A: of A B B A that is second over first, then first over second; inner over outer.
+    const double sign = blocks.is_baab[block] ? -1 : 1;
+    const auto pairs = detect::abba_log_ratios(std::span(blocks.values).subspan(4 * block, 4));
+    if (pairs.size() != 2) continue;  // a run has no value
+    second.insert(second.end(), {sign * pairs[0], -sign * pairs[1]});
+    inner.insert(inner.end(), {sign * pairs[0], sign * pairs[1]});
+  }
+  return {detect::estimate(second, kConfidence), detect::estimate(inner, kConfidence)};
 }
 
 std::vector<double> p_values(const BenchmarkBlocks& benchmark, Way way, int group) {

@@ -20,7 +20,10 @@ inline constexpr std::array<const char*, 5> kWayNames{"interleaved", "interleave
 
 /// The blocks of one way, in the order in which they were made.
 struct BlocksOfWay {
-  std::vector<double> values;  ///< ns an iteration, of the processes: A B B A a block
+  /// ns an iteration, of the processes, as if each block were A B B A: in the others the two of
+  /// each pair are exchanged.
+  std::vector<double> values;
+  std::vector<bool> is_baab;  ///< by block: in truth it was B A A B
   double seconds = 0;
   double placing_seconds = 0;  ///< of them, for copies of library files
   double load_sum = 0;         ///< of the machine, over the blocks
@@ -84,6 +87,14 @@ std::optional<Power> least_change_found(const BenchmarkBlocks& benchmark, double
 
 /// B against A, which are equal: 99 %, from the pairs of the blocks.
 detect::Estimate shift(const BenchmarkBlocks& benchmark, Way way);
+
+/// What the place of a process in its block does, 99 %: nothing of it is of a side. Were all blocks
+/// A B B A, `inner` would be taken for what a side does.
+struct Places {
+  detect::Estimate second;  ///< of a pair, against its first
+  detect::Estimate inner;   ///< the two in the middle of a block, against those at its ends
+};
+Places places(const BenchmarkBlocks& benchmark, Way way);
 
 /// States for each group of `group` pairs of one benchmark, in their order, how likely Student's t
 /// finds so great a mean in either direction where nothing differs. Uniform from 0 to 1 when pairs

@@ -54,9 +54,38 @@ TEST_CASE("blocks recorded under the ways' earlier names are read") {
   CHECK(benchmarks->front().of(Way::interleaved_fixed).values == std::vector<double>{1, 2, 3, 4});
 }
 
+TEST_CASE("what a place in a block does is not taken for what a side does") {
+  const auto block_of = [](const std::string& order, const std::string& values) {
+    auto text = line("interleaved", values);
+    return text.insert(1, R"("order": ")" + order + R"(", )");
+  };
+  // The second process of a pair takes 2 % longer, the two inner ones of a block 10 %.
+  std::string recorded;
+  for (int i = 0; i < 10; ++i) {
+    recorded += block_of(i % 2 == 0 ? "abba" : "baab", "[1000, 1122, 1100, 1020]");
+  }
+  std::istringstream lines(recorded);
+  const auto benchmarks = read_blocks(lines).value();
+  const auto& benchmark = benchmarks.front();
+  CHECK(shift(benchmark, Way::interleaved).ratio == Approx(1));
+  const auto [second, inner] = places(benchmark, Way::interleaved);
+  CHECK(second.ratio == Approx(1.02));
+  CHECK(inner.ratio == Approx(1.1));
+}
+
+TEST_CASE("a recording without orders has blocks A B B A alone, where the place is the side") {
+  std::istringstream lines(line("interleaved", "[100, 110, 110, 100]") +
+                           line("interleaved", "[100, 110, 110, 100]"));
+  const auto benchmarks = read_blocks(lines).value();
+  CHECK(shift(benchmarks.front(), Way::interleaved).ratio == Approx(1.1));
+  CHECK(places(benchmarks.front(), Way::interleaved).inner.ratio == Approx(1.1));
+}
+
 TEST_CASE("a line that is not a block is named") {
+  auto other_order = line("paper", "[1, 2, 3, 4]");
+  other_order.insert(1, R"("order": "aabb", )");
   for (const std::string& bad :
-       {line("other", "[1, 2, 3, 4]"), line("paper", "[1, 2]"), std::string("{\n")}) {
+       {line("other", "[1, 2, 3, 4]"), line("paper", "[1, 2]"), std::string("{\n"), other_order}) {
     std::istringstream lines(line("paper", "[1, 2, 3, 4]") + bad);
     const auto benchmarks = read_blocks(lines);
     REQUIRE_FALSE(benchmarks);
