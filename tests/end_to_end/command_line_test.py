@@ -1,6 +1,7 @@
 """The command line as a person meets it: its help, and a clear error for each bad input."""
 
 import hashlib
+import json
 import re
 import sqlite3
 import subprocess
@@ -167,6 +168,55 @@ class MadeElsewhere(CommandTest):
         self.assertIn("cannot be built", answer["reason"])
         said = (builds / f"{shas[1]}.log").read_text()
         self.assertRegex(said, r"not made elsewhere: .*\nthe recipe was called")
+
+
+class VerifyingAWorkload(CommandTest):
+    """`torchwatch workload verify`, for a command that is careless where a test says."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.configure("")
+        library = self.folder / "torch" / "lib" / "libtorch_cpu.so"
+        library.parent.mkdir(parents=True)
+        library.touch()
+
+    def verify(self, status: int, place: str, *options: str) -> str:
+        support = CHECKOUT / "tests" / "support"
+        command = ["/usr/bin/python3", str(support / "careless_workload.py"), place]
+        tree = ["--tree", "torch", "--metric", "time", "--metric", "heap_growth"]
+        readable = ["--readable", str(support)]
+        readable += ["--readable", str(CHECKOUT / "deploy" / "workloads")]
+        done = self.expect(status, "workload", "verify", *tree, *readable, *options, *command)
+        return done.stdout
+
+    def test_one_that_keeps_the_contract_conforms(self) -> None:
+        said = self.verify(0, "nothing")
+        self.assertTrue(said.endswith("\nThe command conforms.\n"), said)
+
+    def test_one_that_breaks_it_is_wrong_use_and_reads_what_to_do(self) -> None:
+        document = self.folder / "verify.json"
+        document.write_text(self.verify(2, "batches", "--json"))
+        failed = [each for each in json.loads(document.read_text())["items"] if not each["holds"]]
+        self.assertEqual([each["check"] for each in failed], ["batches"])
+        self.assertTrue(failed[0]["remedy"])
+        judge = CHECKOUT / "tests" / "support" / "schema_violations.py"
+        schema = CHECKOUT / "docs" / "schemas" / "workload_verify.json"
+        judged = subprocess.run(
+            ["/usr/bin/python3", str(judge), str(schema), str(document)],
+            text=True,
+            capture_output=True,
+            check=True,
+        )
+        self.assertEqual(judged.stdout, "")
+
+    def test_without_a_build_the_option_for_a_tree_is_named(self) -> None:
+        done = self.expect(2, "workload", "verify", "/bin/true")
+        self.assertIn("--tree", done.stderr)
+
+    def test_a_program_that_is_nowhere_fails_the_first_check(self) -> None:
+        done = self.expect(2, "workload", "verify", "--tree", "torch", "/nowhere/program")
+        said = " ".join((done.stdout + done.stderr).split())
+        self.assertIn("/nowhere/program", said)
 
 
 class Database(CommandTest):
