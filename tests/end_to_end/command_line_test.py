@@ -202,7 +202,7 @@ class VerifyingAWorkload(CommandTest):
         judge = CHECKOUT / "tests" / "support" / "schema_violations.py"
         schema = CHECKOUT / "docs" / "schemas" / "workload_verify.json"
         judged = subprocess.run(
-            ["/usr/bin/python3", str(judge), str(schema), str(document)],
+            [sys.executable, "-B", str(judge), str(schema), str(document)],
             text=True,
             capture_output=True,
             check=True,
