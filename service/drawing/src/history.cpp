@@ -7,10 +7,10 @@
 #include <chrono>
 #include <cmath>
 
-#include "axis.hpp"
-#include "torchwatch/drawing/strip.hpp"
+#include "torchwatch/canvas/axis.hpp"
+#include "torchwatch/canvas/strip.hpp"
+#include "torchwatch/canvas/words.hpp"
 #include "torchwatch/figures/figures.hpp"
-#include "words.hpp"
 
 namespace torchwatch::drawing {
 namespace {

@@ -1,5 +1,3 @@
-#include "torchwatch/drawing/drawing.hpp"
-
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <chrono>
@@ -11,7 +9,8 @@
 
 #include "golden.hpp"
 #include "samples.hpp"
-#include "torchwatch/drawing/markup.hpp"
+#include "torchwatch/canvas/canvas.hpp"
+#include "torchwatch/canvas/markup.hpp"
 #include "torchwatch/records/printable.hpp"
 
 using namespace torchwatch;

@@ -9,7 +9,7 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[3]
 PICTURES = sorted((ROOT / "tests/golden/drawing").glob("*.svg"))
-STYLE_SHEET = (ROOT / "service/drawing/src/drawing.css").read_text(encoding="utf-8")
+STYLE_SHEET = (ROOT / "service/canvas/src/drawing.css").read_text(encoding="utf-8")
 
 
 class Pictures(unittest.TestCase):

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "torchwatch/drawing/drawing.hpp"
+#include "torchwatch/canvas/canvas.hpp"
 #include "torchwatch/evidence/comparison.hpp"
 #include "torchwatch/evidence/context.hpp"
 #include "torchwatch/report/facts.hpp"

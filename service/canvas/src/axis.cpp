@@ -1,4 +1,4 @@
-#include "axis.hpp"
+#include "torchwatch/canvas/axis.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "svg.hpp"
+#include "torchwatch/canvas/svg.hpp"
 
 namespace torchwatch::drawing {
 
