@@ -1,8 +1,10 @@
 """The past of a series as a chart: its data, keys and address, and what is there without it."""
 
 import re
+import sqlite3
 import unittest
 import urllib.parse
+from pathlib import Path
 from typing import Any
 
 import browser
@@ -22,17 +24,41 @@ DATA = """async url => {
 }"""
 
 
+def script_of(view: browser.View) -> str:
+    """Where the page has its chart from."""
+    main = view.page.locator("script[type=module]").get_attribute("src")
+    return urllib.parse.urljoin(view.page.url, str(main)).replace("main.js", "chart.js")
+
+
 def data_of(view: browser.View) -> Any:
     """What dygraphs shows: time, low, value and high of each point."""
-    main = view.page.locator("script[type=module]").get_attribute("src")
-    url = urllib.parse.urljoin(view.page.url, str(main)).replace("main.js", "chart.js")
-    return view.page.evaluate(DATA, url)
+    return view.page.evaluate(DATA, script_of(view))
 
 
 class ChartOfThePast(SeededTest):
     OPTIONS = (
         *("--nightlies", "40", "--incidents", "12", "--with-samples", "2", "--workloads", "4"),
     )
+
+    @classmethod
+    def prepare(cls, folder: Path) -> None:
+        """A drift comparison whose verdicts are those of the newest nightly."""
+        newest = "FROM comparison WHERE purpose = 'nightly' ORDER BY id DESC LIMIT 1"
+        with sqlite3.connect(folder / "state" / "torchwatch.sqlite") as file:
+            file.execute(
+                "INSERT INTO comparison (purpose, candidate_id, baseline_id, repetition,"
+                " nightlies_back, opens_incidents, state, plan_json, created_at, ended_at,"
+                " confidence) SELECT 'drift', candidate_id, baseline_id, 0, 1, 1, 'reported',"
+                f" plan_json, created_at, ended_at, confidence {newest}"
+            )
+            (drift,) = file.execute("SELECT max(id) FROM comparison").fetchone()
+            columns = [row[1] for row in file.execute("PRAGMA table_info(verdict)")]
+            copied = ", ".join(each for each in columns if each not in ("id", "comparison_id"))
+            file.execute(
+                f"INSERT INTO verdict (comparison_id, {copied}) SELECT ?, {copied}"  # noqa: S608 our own words
+                f" FROM verdict WHERE comparison_id = (SELECT id {newest})",
+                (drift,),
+            )
 
     def path(self, query: str = "") -> str:
         """A series with an incident."""
@@ -119,6 +145,21 @@ class ChartOfThePast(SeededTest):
             self.assertAlmostEqual(float(str(head.get_attribute("data-value"))), 1.07)
             labels = view.page.locator(".chart .dygraph-axis-label-y").all_inner_texts()
             self.assertTrue(all(re.fullmatch(r"[+-]?[\d.]+ %", each) for each in labels), labels)
+
+    def test_a_logarithmic_axis_has_the_units_of_the_table_and_the_drift_reference(self) -> None:
+        with self.window(self.path("?show=logarithmic")) as view:
+            view.page.wait_for_selector(CHART)
+            labels = view.page.locator(".chart .dygraph-axis-label-y").all_inner_texts()
+            self.assertTrue(
+                all(re.fullmatch(r"[\d.]+ (ns|µs|ms|s)", each) for each in labels), labels
+            )
+            rows = view.page.locator('#past table tbody td[data-value="drift"]')
+            self.assertEqual(rows.count(), 1)
+            self.assertIn("D: drift", view.page.locator(".chart-box .legend").inner_text())
+            lines = view.page.evaluate(
+                "async url => (await import(url)).chart().graph.getLabels()", script_of(view)
+            )
+            self.assertEqual(lines, ["time", "value", "drift"])
 
     def test_the_chart_has_no_fault_in_the_dark_and_on_a_narrow_screen(self) -> None:
         for width, scheme in ((1280, "dark"), (320, "light"), (320, "dark")):

@@ -286,6 +286,19 @@ class Script(SeededTest):
             self.assertEqual(view.page.locator("[data-filter]").input_value(), hostile)
             self.assertEqual(view.page.locator("main img").count(), 0)
 
+    def test_red_and_green_are_a_choice_that_stays(self) -> None:
+        calm = "getComputedStyle(document.documentElement).getPropertyValue('--calm')"
+        with self.window("/comparisons") as view:
+            before = view.page.evaluate(calm)
+            view.page.get_by_role("button", name="Colours: orange-blue").click()
+            view.page.get_by_role("button", name="Colours: red-green").wait_for()
+            chosen = view.page.evaluate(calm)
+            self.assertNotEqual(chosen, before)
+            view.open("/incidents")
+            self.assertEqual(view.page.evaluate(calm), chosen)
+            view.page.get_by_role("button", name="Colours: red-green").click()
+            self.assertEqual(view.page.evaluate(calm), before)
+
     def test_a_printed_incident_is_black_on_white_without_what_can_be_pressed(self) -> None:
         with self.window("/incidents") as view:
             path = next(each for each in view.links() if re.fullmatch(r"/incidents/\d+", each))

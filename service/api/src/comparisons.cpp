@@ -3,6 +3,7 @@
 #include "handlers.hpp"
 #include "request_body.hpp"
 #include "torchwatch/records/hex.hpp"
+#include "torchwatch/report/beside_verdicts.hpp"
 #include "torchwatch/report/trunk_range.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/storage/build_store.hpp"
@@ -49,6 +50,15 @@ Result<std::set<storage::Id>> builds_named(const std::string& filter, const http
   return named;
 }
 
+json self_test_json(const std::optional<storage::SelfTestResult>& found) {
+  if (!found) return nullptr;
+  const auto& [comparison, tally] = *found;
+  return {
+      {"comparison", comparison},     {"url", "/api/v1/comparisons/" + std::to_string(comparison)},
+      {"series", tally.series},       {"inconclusive", tally.inconclusive},
+      {"regressed", tally.regressed}, {"improved", tally.improved}};
+}
+
 /// Keeps the sentences; the rest of the summary is internal.
 json summary_json(const storage::ComparisonRow& comparison) {
   const auto summary = embedded(comparison.summary_json);
@@ -63,6 +73,11 @@ Result<json> comparison_json(const storage::ComparisonRow& comparison, const Req
   TW_TRY(const auto range,
          report::trunk_range_of(backend.database, comparison, backend.count_commits));
   object["commits"] = range.commits ? json(*range.commits) : json(nullptr);
+  TW_TRY(const auto beside, report::beside_verdicts_of(backend.database, comparison));
+  object["seconds"] = beside.seconds ? json(*beside.seconds) : json(nullptr);
+  object["benchmarks_lost"] =
+      beside.benchmarks_lost ? json(*beside.benchmarks_lost) : json(nullptr);
+  object["self_test"] = self_test_json(beside.self_test);
   return for_reader(with_url(std::move(object), "/api/v1/comparisons"), request);
 }
 

@@ -100,10 +100,10 @@ Result<Reply> get_sparklines(const Request& request, const Backend& backend) {
   out["comparisons"] = all.comparisons;
   out["series"] = json::array();
   out["values"] = json::array();
-  for (const auto& [series, values] : all.lines) {
-    out["series"].push_back(name_of(series));
+  for (const auto& each : all.lines) {
+    out["series"].push_back(name_of(each.series));
     auto& line = out["values"].emplace_back(json::array());
-    for (const auto& value : values) line.push_back(value ? json(*value) : json(nullptr));
+    for (const auto& value : each.values) line.push_back(value ? json(*value) : json(nullptr));
   }
   return http::object_reply(out);
 }

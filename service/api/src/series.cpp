@@ -1,3 +1,5 @@
+#include "torchwatch/evidence/series.hpp"
+
 #include <algorithm>
 #include <charconv>
 #include <map>
@@ -91,6 +93,35 @@ Result<Reply> list_series(const Request& request, const Backend& backend) {
   return list_named("series", std::move(fitting), named);
 }
 
+namespace {
+
+/// How much the values differ from run to run of one build.
+Result<json> noise_json(const Series& series, const Backend& backend) {
+  if (!backend.noise_of) return json(nullptr);
+  TW_TRY(const auto noise, backend.noise_of(series));
+  if (!noise) return json(nullptr);
+  const auto& effect = noise->minimum_detectable_effect;
+  return json{{"pairs", noise->pairs},
+              {"spread", noise->spread},
+              {"minimum_detectable_effect", effect ? json(*effect) : json(nullptr)}};
+}
+
+/// What drift is judged against.
+Result<json> drift_json(const Series& series, const Request& request, const Backend& backend) {
+  auto context = context_of(request, backend);
+  context.links.comparison = [](storage::Id id) {
+    return "/api/v1/comparisons/" + std::to_string(id);
+  };
+  TW_TRY(const auto reference, evidence::drift_reference_of(context, series));
+  if (!reference) return json(nullptr);
+  return json{{"build", reference->build},
+              {"value", reference->value},
+              {"compared_at", reference->time},
+              {"url", reference->link}};
+}
+
+}  // namespace
+
 Result<Reply> get_history(const Request& request, const Backend& backend) {
   TW_TRY(const auto page, http::page_of(request, {"machine_class"}));
   const auto series = series_of(request);
@@ -108,6 +139,8 @@ Result<Reply> get_history(const Request& request, const Backend& backend) {
     TW_TRY(out["values"].emplace_back(), value_json(value, request, builds, known));
   }
   TW_TRY(out["annotations"], annotations_of(*series, values, backend));
+  TW_TRY(out["noise"], noise_json(*series, backend));
+  TW_TRY(out["drift_reference"], drift_json(*series, request, backend));
   return http::object_reply(out);
 }
 

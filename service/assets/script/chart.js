@@ -77,8 +77,10 @@ class Chart {
   }
 
   rows() {
-    return this.past.points.map(
-      ({ time, low, value, high }) => [new Date(time), [low, value, high]]);
+    const { points, reference } = this.past;
+    const level = reference === null ? [] : [[reference, reference, reference]];
+    return points.map(
+      ({ time, low, value, high }) => [new Date(time), [low, value, high], ...level]);
   }
 
   draw(Dygraph) {
@@ -86,8 +88,13 @@ class Chart {
     this.picture.setAttribute("hidden", "");
     const { points } = this.past;
     const colours = paints(this.box);
+    const markOf = drawPoint(points, colours);
+    const mark = (...[graph, name, ...rest]) => name === "value" && markOf(graph, name, ...rest);
     this.graph = new Dygraph(this.plot, this.rows(), {
-      labels: ["time", "value"], customBars: true, labelsUTC: true, legend: "never",
+      labels: ["time", "value", ...(this.past.reference === null ? [] : ["drift"])],
+      series: { drift: { color: colours.quiet, drawPoints: false, strokePattern: [8, 3, 2, 3] } },
+      logscale: new URL(opened).searchParams.get("show") === "logarithmic",
+      customBars: true, labelsUTC: true, legend: "never",
       dateWindow: windowOf(location.href, this.all()),
       showRangeSelector: true, rangeSelectorHeight: 34,
       rangeSelectorPlotStrokeColor: colours.line, rangeSelectorPlotFillColor: colours.grid,
@@ -96,8 +103,7 @@ class Chart {
       gridLineColor: colours.grid, axisLineColor: colours.quiet, axisLabelFontSize: 12,
       drawPoints: true, pointSize: this.plot.clientWidth / points.length < 8 ? 2.5 : 4,
       highlightCircleSize: 6,
-      drawPointCallback: drawPoint(points, colours),
-      drawHighlightPointCallback: drawPoint(points, colours),
+      drawPointCallback: mark, drawHighlightPointCallback: mark,
       axes: {
         y: { axisLabelWidth: 76, axisLabelFormatter: (...[y]) => axisText(y, points[0].words) },
       },

@@ -30,19 +30,19 @@ function replaced({ gone, come }) {
 }
 
 const THEMES = ["auto", "light", "dark"];
+const COLOURS = ["orange-blue", "red-green"];
 
-/** The switch of light and dark; the first paint reads it, too (theme.js). */
-function themeSwitch() {
-  const chosen = () => remembered("theme") ?? "auto";
-  const made = button(`Theme: ${chosen()}`, () => {
-    const next = THEMES[(THEMES.indexOf(chosen()) + 1) % THEMES.length];
-    remember("theme", next === "auto" ? null : next);
-    if (next === "auto") delete document.documentElement.dataset.theme;
-    else document.documentElement.dataset.theme = next;
-    made.textContent = `Theme: ${chosen()}`;
+/** A switch of what all pages look like, its default first; the first paint reads it (theme.js). */
+function switchOf(title, name, words) {
+  const chosen = () => remembered(name) ?? words[0];
+  const made = button(`${title}: ${chosen()}`, () => {
+    const next = words[(words.indexOf(chosen()) + 1) % words.length];
+    remember(name, next === words[0] ? null : next);
+    if (next === words[0]) delete document.documentElement.dataset[name];
+    else document.documentElement.dataset[name] = next;
+    made.textContent = `${title}: ${chosen()}`;
     repaint();
   });
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", repaint);
   return made;
 }
 
@@ -95,7 +95,9 @@ const main = document.querySelector("main");
 if (main) enhance(main);
 restoreFromAddress();
 document.querySelector("header")?.append(
-  make("div", { class: "tools" }, live, button("Keys", showKeys), themeSwitch()));
+  make("div", { class: "tools" }, live, button("Keys", showKeys),
+    switchOf("Theme", "theme", THEMES), switchOf("Colours", "colours", COLOURS)));
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", repaint);
 registerKeys();
 listen();
 // All times are UTC; whoever points at one reads it by his own clock.

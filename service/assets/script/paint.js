@@ -8,7 +8,7 @@ export function paints(box) {
   box.append(probe);
   const named = {
     line: "chart-line", grid: "line", quiet: "quiet", ink: "ink", paper: "paper",
-    worse: "chart-worse", better: "link", accent: "accent",
+    worse: "worse", better: "better", accent: "accent",
   };
   const colours = Object.entries(named).map(([name, variable]) => {
     probe.style.color = `var(--${variable})`;

@@ -1,8 +1,10 @@
-// Light or dark, as the reader chose in this browser, before the first paint.
+// Light or dark, and which colours, as the reader chose in this browser, before the first paint.
 (() => {
   try {
-    const chosen = localStorage.getItem("torchwatch.theme");
-    if (chosen) document.documentElement.dataset.theme = chosen;
+    for (const name of ["theme", "colours"]) {
+      const chosen = localStorage.getItem(`torchwatch.${name}`);
+      if (chosen) document.documentElement.dataset[name] = chosen;
+    }
   } catch {
     // A browser that keeps nothing shows what its system prefers.
   }

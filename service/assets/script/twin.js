@@ -6,8 +6,9 @@ import { SCALES } from "./order.js";
 
 /**
  * A past has points (time, value, low, high, day, build, link, words, verdict, runs) and marks
- * (time, kind, label, link), both by time. Times are in ms; links may be empty; words are "41.2 ms
- * [41.1 ms, 41.4 ms]"; `threshold` is null where values are no ratios; `leftOut` points are in none.
+ * (time, kind, label, link, value), both by time. Times are in ms; links may be empty; words are
+ * "41.2 ms [41.1 ms, 41.4 ms]"; `threshold` is null where values are no ratios, `reference` where
+ * there is no drift reference; `leftOut` points are in none.
  */
 
 /** Times without a zone are UTC. */
@@ -15,12 +16,13 @@ function timeOf(text) {
   return Date.parse(/[T ]\d\d:\d\d(:\d\d)?$/.test(text) ? `${text.replace(" ", "T")}Z` : text);
 }
 
-function markOf({ cells: [when, what] }) {
+function markOf({ cells: [when, what, shown] }) {
   return {
     time: timeOf(textOf(when)),
     kind: what.dataset.value ?? "",
     label: textOf(what),
     link: what.querySelector("a")?.href ?? "",
+    value: Number(shown.dataset.value || NaN),
   };
 }
 
@@ -57,6 +59,7 @@ export function readPast(table) {
   const [leftOut, , threshold] = headingsOf(table).map((each) => each.dataset.value);
   return {
     points: points.sort(byTime), marks: marks.sort(byTime),
+    reference: marks.find(({ kind }) => kind === "drift")?.value ?? null,
     threshold: Number(threshold) || null, leftOut: Number(leftOut ?? 0),
   };
 }

@@ -1,15 +1,14 @@
 #include <algorithm>
-#include <cmath>
 #include <nlohmann/json.hpp>
 #include <ostream>
 
 #include "torchwatch/commands/application_command.hpp"
 #include "torchwatch/commands/items.hpp"
 #include "torchwatch/commands/selection_options.hpp"
-#include "torchwatch/comparison/series_settings.hpp"
-#include "torchwatch/detect/minimum_detectable_effect.hpp"
+#include "torchwatch/evidence/noise.hpp"
 #include "torchwatch/figures/figures.hpp"
 #include "torchwatch/heard/heard.hpp"
+#include "torchwatch/nightly/discovery.hpp"
 #include "torchwatch/platform/clock.hpp"
 #include "torchwatch/records/hex.hpp"
 #include "torchwatch/records/printable.hpp"
@@ -23,8 +22,6 @@ namespace {
 
 using nlohmann::json;
 using storage::RunValue;
-
-constexpr std::size_t kPairsMin = 4;  ///< fewer say nothing about noise
 
 struct Options {
   SelectionOptions selection;
@@ -46,27 +43,14 @@ Status check_found(const config::Config& config, const std::vector<Series>& foun
   return found.empty() ? check_selection(config, {.workloads = selection.workloads}) : Status{};
 }
 
-/// Pairs of successive runs of one build, as the rules of times see them.
-std::vector<double> same_build_log_ratios(const std::vector<RunValue>& history) {
-  std::vector<double> ratios;
-  for (std::size_t i = 1; i < history.size(); ++i) {
-    const auto& [before, after] = std::pair{history[i - 1], history[i]};
-    if (before.build != after.build || before.value <= 0 || after.value <= 0) continue;
-    ratios.push_back(
-        std::log(static_cast<double>(after.value) / static_cast<double>(before.value)));
-  }
-  return ratios;
-}
-
 /// The smallest change that would be found in the series, as a ratio - 1; null where it is not
 /// known.
-json minimum_detectable_effect(const config::Config& config, const Series& series,
-                               const std::vector<RunValue>& history) {
-  const auto ratios = same_build_log_ratios(history);
-  if (series.metric != Metric::time || ratios.size() < kPairsMin) return nullptr;
-  const auto settings = comparison::detect_settings(config, comparison::Rule{});
-  const auto effect = detect::estimate_minimum_detectable_effect(ratios, settings);
-  return std::isfinite(effect.change) ? json(effect.change) : json(nullptr);
+Result<json> minimum_detectable_effect(const config::Config& config, storage::Database& database,
+                                       const Series& series, const std::vector<RunValue>& history) {
+  TW_TRY(const auto settings, nightly::settings_of_next(config, database, series));
+  const auto noise = evidence::noise_of(series, history, settings);
+  if (!noise || !noise->minimum_detectable_effect) return json(nullptr);
+  return json(*noise->minimum_detectable_effect);
 }
 
 /// The build's name as a table has it.
@@ -127,7 +111,8 @@ Result<Shown> shown(storage::Database& database, const config::Config& config, c
   }
   shown.object = report::json_of(series);
   shown.object["values"] = shown.runs.json;
-  shown.object["minimum_detectable_effect"] = minimum_detectable_effect(config, series, history);
+  TW_TRY(shown.object["minimum_detectable_effect"],
+         minimum_detectable_effect(config, database, series, history));
   shown.object["samples_ns"] = nullptr;
   if (history.empty() || series.metric != Metric::time) return shown;
   // Samples of old runs may have been thinned; the values stay.

@@ -14,10 +14,12 @@
 #include "torchwatch/config/addresses.hpp"
 #include "torchwatch/daemon/daemon.hpp"
 #include "torchwatch/daemon/page_sources.hpp"
+#include "torchwatch/evidence/noise.hpp"
 #include "torchwatch/forms/forms.hpp"
 #include "torchwatch/history/commit_history.hpp"
 #include "torchwatch/kits/suite.hpp"
 #include "torchwatch/nightly/decisions.hpp"
+#include "torchwatch/nightly/discovery.hpp"
 #include "torchwatch/nightly/triage.hpp"
 #include "torchwatch/notify/feed.hpp"
 #include "torchwatch/pages/pages.hpp"
@@ -146,6 +148,15 @@ report::CountCommits counter_of(const config::Config& config) {
              const std::string& from, const std::string& to) { return counts->between(from, to); };
 }
 
+/// What pages and the API say of noise. Both must outlive it.
+std::function<Result<std::optional<evidence::Noise>>(const Series&)> noise_of(
+    const config::Config& config, storage::Database& database) {
+  const auto figures = std::make_shared<evidence::NoiseFigures>(database, [&](const auto& series) {
+    return nightly::settings_of_next(config, database, series);
+  });
+  return [figures](const Series& series) { return figures->of(series); };
+}
+
 /// What pages and the API show of the files of builds. Both must outlive it.
 report::AskForFiles files_of(const config::Config& config, caches::FolderSizes& sizes) {
   return [&](const storage::BuildRow& build) {
@@ -171,6 +182,7 @@ pages::Sources page_sources(const config::Config& config, storage::Database& dat
           .count_commits = counter_of(config),
           .steps_of = [&database](auto& row) { return bisection::trace_of(database, row); },
           .suite = suite_of(config),
+          .noise_of = noise_of(config, database),
           .commits_address = config::commits_address(config),
           .issues_address = config::issues_address(config),
           .traces = traces::folder_beside(config.storage.path),
@@ -304,7 +316,8 @@ api::Backend Daemon::backend(storage::Database& database) {
       .check_database = [this] { return upkeep_->check(); },
       .feed = feed_.get(),
       .issues_address = config::issues_address(application_.config()),
-      .files_of = files_of(application_.config(), *folder_sizes_)};
+      .files_of = files_of(application_.config(), *folder_sizes_),
+      .noise_of = noise_of(application_.config(), database)};
 }
 
 }  // namespace torchwatch::daemon

@@ -4,11 +4,11 @@
 #include <array>
 #include <cmath>
 
-#include "svg.hpp"
+#include "torchwatch/canvas/svg.hpp"
+#include "torchwatch/canvas/words.hpp"
 #include "torchwatch/drawing/nightly.hpp"
 #include "torchwatch/figures/figures.hpp"
 #include "torchwatch/records/printable.hpp"
-#include "words.hpp"
 
 namespace torchwatch::drawing {
 namespace {

@@ -3,11 +3,11 @@
 
 #include <algorithm>
 
-#include "axis.hpp"
+#include "torchwatch/canvas/axis.hpp"
+#include "torchwatch/canvas/words.hpp"
 #include "torchwatch/drawing/evidence.hpp"
 #include "torchwatch/figures/figures.hpp"
 #include "torchwatch/records/printable.hpp"
-#include "words.hpp"
 
 namespace torchwatch::drawing {
 namespace {

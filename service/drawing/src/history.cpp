@@ -3,140 +3,32 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
-#include <chrono>
 #include <cmath>
 
-#include "axis.hpp"
-#include "torchwatch/drawing/strip.hpp"
+#include "history_line.hpp"
+#include "torchwatch/canvas/axis.hpp"
+#include "torchwatch/canvas/words.hpp"
 #include "torchwatch/figures/figures.hpp"
-#include "words.hpp"
 
 namespace torchwatch::drawing {
 namespace {
-
-/// The number that the text has at a place, if that many digits stand there.
-std::optional<int> digits(std::string_view text, std::size_t at, std::size_t count) {
-  int number = 0;
-  if (text.size() < at + count) return std::nullopt;
-  const auto* end = text.data() + at + count;
-  const auto [rest, error] = std::from_chars(text.data() + at, end, number);
-  if (error != std::errc{} || rest != end || number < 0) return std::nullopt;
-  return number;
-}
-
-/// Days since 1970 of "2026-11-20" or "2026-11-20T03:04:05Z".
-std::optional<double> days_of(std::string_view time) {
-  const auto year = digits(time, 0, 4);
-  const auto month = digits(time, 5, 2);
-  const auto day = digits(time, 8, 2);
-  if (!year || !month || !day || time[4] != '-' || time[7] != '-') return std::nullopt;
-  const auto date = std::chrono::year(*year) / *month / *day;
-  if (!date.ok()) return std::nullopt;
-  const auto days = static_cast<double>(std::chrono::sys_days(date).time_since_epoch().count());
-  const auto hours = digits(time, 11, 2).value_or(0);
-  const auto minutes = digits(time, 14, 2).value_or(0);
-  return days + hours / 24.0 + minutes / 1440.0;
-}
-
-std::string date_of(double days) {
-  const std::chrono::year_month_day date(
-      std::chrono::sys_days(std::chrono::days(std::llround(std::floor(days)))));
-  return fmt::format("{:04}-{:02}-{:02}", static_cast<int>(date.year()),
-                     static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()));
-}
-
-/// A point at its place across, with an interval that can be drawn.
-struct Placed {
-  const HistoryPoint* point = nullptr;
-  double at = 0;
-  std::optional<Interval> interval;
-};
-
-struct Line {
-  std::vector<Placed> points;
-  bool has_times = true;  ///< else places are 0, 1, 2 ...
-};
-
-std::optional<Interval> interval_of(const History& history, const HistoryPoint& point) {
-  if (history.is_ratio) return drawable(point.interval);
-  if (!point.interval || !std::isfinite(point.interval->low) ||
-      !std::isfinite(point.interval->high)) {
-    return std::nullopt;
-  }
-  return point.interval;
-}
-
-Line line_of(const History& history) {
-  Line line;
-  for (const auto& point : history.points) {
-    const bool is_drawn =
-        history.is_ratio ? drawable(point.value).has_value() : std::isfinite(point.value);
-    if (!is_drawn) continue;
-    line.has_times = line.has_times && days_of(point.time).has_value();
-    line.points.push_back({&point, days_of(point.time).value_or(0), interval_of(history, point)});
-  }
-  if (line.has_times) {
-    std::ranges::stable_sort(line.points, {}, &Placed::at);
-    return line;
-  }
-  for (std::size_t i = 0; i < line.points.size(); ++i) {
-    line.points[i].at = static_cast<double>(i);
-  }
-  return line;
-}
-
-std::string words_of(const History& history, double value) {
-  return history.is_ratio ? figures::change(value) : figures::value(history.metric, value);
-}
-
-std::string interval_words_of(const History& history, const std::optional<Interval>& interval) {
-  if (!interval) return "";
-  if (history.is_ratio) return interval_cell(interval);
-  return "[" + figures::value(history.metric, interval->low) + ", " +
-         figures::value(history.metric, interval->high) + "]";
-}
-
-std::string summary(const History& history, const Line& line) {
-  if (line.points.empty()) return "Nothing has been measured.";
-  const auto& last = line.points.back();
-  std::vector<double> values;
-  for (const auto& each : line.points) values.push_back(each.point->value);
-  const auto [least, greatest] = std::ranges::minmax(values);
-  auto text = fmt::format(
-      "{}, {}. Newest: {} with {}", figures::count(values.size() + history.left_out, "point"),
-      direction(history.metric), words_of(history, last.point->value), one_line(last.point->build));
-  if (last.interval) {
-    text += fmt::format(", {} {}", interval_heading(history.confidence),
-                        interval_words_of(history, last.interval));
-  }
-  if (values.size() == 1) return text + ".";
-  return text +
-         fmt::format("; all from {} to {}.", words_of(history, least), words_of(history, greatest));
-}
-
-std::string_view word_of(MarkKind kind) {
-  switch (kind) {
-    case MarkKind::build:
-      return "build";
-    case MarkKind::incident:
-      return "incident";
-    case MarkKind::environment:
-      return "environment";
-    case MarkKind::self_test:
-      break;
-  }
-  return "self-test";
-}
 
 /// The capital that its word begins with.
 std::string letter_of(MarkKind kind) {
   return {static_cast<char>(word_of(kind).front() - 'a' + 'A')};
 }
 
+/// The scale of values, or of their logarithms.
+struct Upwards {
+  Scale scale;
+  bool is_logarithmic = false;
+
+  double at(double value) const { return scale.at(is_logarithmic ? std::log(value) : value); }
+};
+
 struct Axes {
   Scale across;
-  Scale up;
+  Upwards up;
   double top = 0;
   double bottom = 0;
 };
@@ -151,10 +43,14 @@ Axes axes_of(const History& history, const Line& line, double left, double right
     places.push_back(each.at);
   }
   if (history.is_ratio) values.insert(values.end(), {1.0, history.threshold});
+  if (const auto* reference = reference_of(history)) values.push_back(reference->value);
+  if (history.is_logarithmic) {
+    for (auto& value : values) value = std::log(value);
+  }
   const auto [first, last] = std::ranges::minmax(places);
   const double margin = last > first ? 0 : 1;
   return {.across = {first - margin, last + margin, left + 8, right - 8},
-          .up = scale_over(values, top + kHeight, top),
+          .up = {scale_over(values, top + kHeight, top), history.is_logarithmic},
           .top = top,
           .bottom = top + kHeight};
 }
@@ -229,19 +125,39 @@ void draw_points(Svg& svg, const History& history, const Line& whole, const Axes
   }
 }
 
+/// Round values; a ratio's are those of its change, which 1 less has.
+std::vector<double> ticks_of(const History& history, const Scale& scale) {
+  constexpr std::size_t kMost = 5;
+  if (history.is_logarithmic) return logarithmic_ticks(scale, kMost, history.metric);
+  if (!history.is_ratio) return ticks(scale, kMost, history.metric);
+  auto changes = ticks({scale.low - 1, scale.high - 1}, kMost, Metric::time);
+  for (auto& change : changes) change += 1;
+  return changes;
+}
+
 void draw_values(Svg& svg, const History& history, const Axes& axes, double left) {
-  // A ratio's round numbers are those of its change, which 1 less has.
-  auto scale = axes.up;
-  if (history.is_ratio) scale = {scale.low - 1, scale.high - 1, scale.begin, scale.end};
-  for (const double tick : ticks(scale, 5, history.is_ratio ? Metric::time : history.metric)) {
-    const double y = scale.at(tick);
+  for (const double tick : ticks_of(history, axes.up.scale)) {
+    const double y = axes.up.at(tick);
     svg.line(left, y, svg.width(), y, "grid");
-    svg.text(left - 6, y + 4, "quiet end", words_of(history, history.is_ratio ? tick + 1 : tick));
+    svg.text(left - 6, y + 4, "quiet end", words_of(history, tick));
   }
   if (!history.is_ratio) return;
   svg.line(left, axes.up.at(1), svg.width(), axes.up.at(1), "zero");
   svg.line(left, axes.up.at(history.threshold), svg.width(), axes.up.at(history.threshold),
            "threshold");
+}
+
+/// Above the points, which would hide its letter.
+void draw_reference(Svg& svg, const History& history, const Axes& axes, double left) {
+  const auto* reference = reference_of(history);
+  if (reference == nullptr) return;
+  const double y = axes.up.at(reference->value);
+  svg.open(
+      "drift reference: " + one_line(reference->build) + ", " + words_of(history, reference->value),
+      reference->link);
+  svg.line(left, y, svg.width(), y, "reference");
+  svg.text(svg.width(), y - 4, "bold end halo", "D");
+  svg.close();
 }
 
 /// Vertical lines with letters on top; a letter that would hide another is left out.
@@ -287,15 +203,6 @@ void draw_times(Svg& svg, const Line& line, const Axes& axes) {
 
 }  // namespace
 
-std::string left_out_words(const History& history) {
-  const auto shown = history.points.size();
-  return fmt::format(
-      "Shown are {} of {}: the least and the greatest of each stretch, and "
-      "everything that regressed or improved.",
-      figures::grouped(static_cast<std::int64_t>(shown)),
-      figures::count(shown + history.left_out, "point"));
-}
-
 std::string svg_of(const History& history) {
   const auto line = line_of(history);
   Svg svg(history.frame, history.title, summary(history, line));
@@ -306,6 +213,7 @@ std::string svg_of(const History& history) {
   draw_values(svg, history, axes, kLeft);
   draw_marks(svg, history, line, axes);
   draw_points(svg, history, line, axes);
+  draw_reference(svg, history, axes, kLeft);
   draw_times(svg, line, axes);
   svg.down(axes.bottom - axes.top + 20);
   auto notes = fmt::format(
@@ -316,85 +224,11 @@ std::string svg_of(const History& history) {
   if (!history.marks.empty()) {
     notes += " I: incident, E: environment change, S: self-test; short lines: builds.";
   }
+  notes += words_on_axis(history, line);
   if (is_dense(line, axes)) notes += " Unchanged points are too many for marks.";
   if (history.left_out > 0) notes += " " + left_out_words(history);
   svg.notes(notes);
   return svg.finished();
-}
-
-std::string text_of(const History& history, int columns) {
-  const int wide = bounded(columns);
-  const auto line = line_of(history);
-  std::string text = paragraph(history.title, wide) + paragraph(summary(history, line), wide);
-  if (line.points.empty()) return text;
-  if (history.left_out > 0) text += paragraph(left_out_words(history), wide);
-  std::vector<double> values;
-  for (const auto& each : line.points) values.push_back(each.point->value);
-  const auto shown = thinned(values, static_cast<std::size_t>(wide));
-  text += strip(shown) + "\n";
-  const auto name = [&](const Placed& placed) {
-    return line.has_times ? date_of(placed.at)
-                          : fitting(placed.point->build, static_cast<double>(wide) * 2);
-  };
-  text += between(name(line.points.front()),
-                  shown.size() > 24 ? name(line.points.back()) : " to " + name(line.points.back()),
-                  shown.size()) +
-          "\n";
-  for (const auto& mark : history.marks) {
-    if (mark.kind == MarkKind::build) continue;
-    text += paragraph(fmt::format("{} {}: {}", mark.time, word_of(mark.kind), mark.label), wide);
-  }
-  return text;
-}
-
-namespace {
-
-/// A row of the table, with what stands behind it.
-struct Row {
-  std::vector<std::string> cells;
-  Behind behind;
-};
-
-std::vector<Row> rows_of(const History& history) {
-  std::vector<Row> rows;
-  for (const auto& each : line_of(history).points) {
-    const auto& point = *each.point;
-    const auto& interval = each.interval;
-    rows.push_back(
-        {{one_line(point.time), one_line(point.build), words_of(history, point.value),
-          interval_words_of(history, interval), std::string(to_string(point.verdict)),
-          figures::grouped(static_cast<std::int64_t>(point.runs))},
-         {"point", fmt::format("{}", point.value),
-          interval ? fmt::format("{} {}", interval->low, interval->high) : "", point.link}});
-  }
-  for (const auto& mark : history.marks) {
-    const std::string word(word_of(mark.kind));
-    rows.push_back({{one_line(mark.time), word + ": " + one_line(mark.label), "", "", "", ""},
-                    {word, "", "", mark.link}});
-  }
-  std::ranges::stable_sort(rows, {}, [](const Row& row) { return row.cells.front(); });
-  return rows;
-}
-
-}  // namespace
-
-TableForScript table_for_script(const History& history) {
-  TableForScript both;
-  both.table.head = {"time",
-                     "build or event",
-                     history.is_ratio ? "change" : "value",
-                     interval_heading(history.confidence),
-                     "verdict",
-                     "runs"};
-  for (auto& row : rows_of(history)) {
-    both.table.rows.push_back(std::move(row.cells));
-    both.behind.push_back(std::move(row.behind));
-  }
-  return both;
-}
-
-Table table_of(const History& history) {
-  return table_for_script(history).table;
 }
 
 }  // namespace torchwatch::drawing

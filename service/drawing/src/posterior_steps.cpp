@@ -4,10 +4,10 @@
 #include <cmath>
 #include <numeric>
 
-#include "svg.hpp"
+#include "torchwatch/canvas/svg.hpp"
+#include "torchwatch/canvas/words.hpp"
 #include "torchwatch/drawing/posterior.hpp"
 #include "torchwatch/figures/figures.hpp"
-#include "words.hpp"
 
 namespace torchwatch::drawing {
 namespace {

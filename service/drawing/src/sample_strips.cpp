@@ -4,12 +4,12 @@
 #include <cmath>
 #include <map>
 
-#include "axis.hpp"
+#include "torchwatch/canvas/axis.hpp"
+#include "torchwatch/canvas/strip.hpp"
+#include "torchwatch/canvas/words.hpp"
 #include "torchwatch/drawing/evidence.hpp"
-#include "torchwatch/drawing/strip.hpp"
 #include "torchwatch/figures/figures.hpp"
 #include "torchwatch/records/statistics.hpp"
-#include "words.hpp"
 
 namespace torchwatch::drawing {
 namespace {

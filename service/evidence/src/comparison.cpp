@@ -148,7 +148,10 @@ Result<Sparklines> sparklines_of(const Context& context, storage::Id comparison,
   std::map<Benchmark, std::size_t> places;
   for (const auto& row : verdicts) {
     places.emplace(row.series.benchmark, all.lines.size());
-    all.lines.push_back({row.series, std::vector<std::optional<double>>(all.comparisons.size())});
+    all.lines.push_back({.series = row.series,
+                         .values = std::vector<std::optional<double>>(all.comparisons.size()),
+                         .verdict = row.verdict,
+                         .threshold = threshold_of(row, context)});
   }
   if (all.comparisons.empty()) return all;
   TW_TRY(const auto levels,
@@ -161,6 +164,30 @@ Result<Sparklines> sparklines_of(const Context& context, storage::Id comparison,
     all.lines[line->second].values[static_cast<std::size_t>(column)] = level.candidate_value;
   }
   return all;
+}
+
+drawing::SmallMultiples small_multiples_of(const Context& context, const Sparklines& sparklines,
+                                           Configuration configuration,
+                                           const drawing::HeatMap& map) {
+  drawing::SmallMultiples multiples{.title = to_string(configuration) + ": the past of each model",
+                                    .metric = map.metric,
+                                    .threshold = context.threshold};
+  std::map<std::string, const Sparklines::Line*> lines;
+  for (const auto& line : sparklines.lines) {
+    const auto& benchmark = line.series.benchmark;
+    if (benchmark.configuration == configuration) lines[row_name(benchmark)] = &line;
+  }
+  for (const auto& row : map.rows) {
+    const auto found = lines.find(row.workload);
+    if (found == lines.end()) continue;
+    const auto& line = *found->second;
+    multiples.all.push_back({.label = row.workload,
+                             .values = line.values,
+                             .verdict = line.verdict,
+                             .link = address_of(context.links.series, line.series),
+                             .threshold = line.threshold});
+  }
+  return multiples;
 }
 
 }  // namespace torchwatch::evidence

@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-#include "torchwatch/drawing/drawing.hpp"
+#include "torchwatch/canvas/canvas.hpp"
 #include "torchwatch/evidence/context.hpp"
 #include "torchwatch/figures/figures.hpp"
 #include "torchwatch/report/view.hpp"

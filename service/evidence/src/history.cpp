@@ -6,6 +6,8 @@
 #include "torchwatch/evidence/series.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/runs/evidence_reader.hpp"
+#include "torchwatch/storage/build_store.hpp"
+#include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
 
 namespace torchwatch::evidence {
@@ -208,12 +210,32 @@ Status add_self_tests(std::vector<HistoryMark>& marks, const HistoryWanted& want
 
 }  // namespace
 
+Result<std::optional<drawing::DriftReference>> drift_reference_of(const Context& context,
+                                                                  const Series& series) {
+  constexpr int kSearched = 50;
+  const auto wanted = past_wanted({.series = series, .limit = kSearched}, storage::Purpose::drift);
+  TW_TRY(const auto past, storage::EvidenceReader(context.database).past_of(wanted));
+  const auto newest = std::ranges::find_if(past.rbegin(), past.rend(), [](const auto& each) {
+    return has_point(each, true) && each.verdict.baseline_value > 0;
+  });
+  if (newest == past.rend()) return std::nullopt;
+  const auto comparison = newest->verdict.comparison;
+  TW_TRY(const auto row, storage::ComparisonStore(context.database).get(comparison));
+  if (!row.baseline) return std::nullopt;
+  TW_TRY(const auto build, storage::BuildStore(context.database).get(*row.baseline));
+  return drawing::DriftReference{.build = name_of(build, context),
+                                 .time = time_text(newest->at),
+                                 .value = report::effect_of(newest->verdict).baseline_value,
+                                 .link = address_of(context.links.comparison, comparison)};
+}
+
 Result<drawing::History> history_of(const Context& context, const HistoryWanted& wanted) {
   TW_TRY(const auto past, storage::EvidenceReader(context.database)
                               .past_of(past_wanted(wanted, storage::Purpose::nightly)));
   drawing::History history{.title = to_string(wanted.series),
                            .metric = wanted.series.metric,
                            .is_ratio = wanted.is_ratio,
+                           .is_logarithmic = wanted.is_logarithmic,
                            .threshold = context.threshold,
                            .confidence = context.confidence};
   const auto measured = measured_of(past, wanted.is_ratio);
@@ -224,6 +246,9 @@ Result<drawing::History> history_of(const Context& context, const HistoryWanted&
     history.threshold = threshold_of(each.past->verdict, context);
   }
   history.left_out = measured.size() - kept.size();
+  if (!wanted.is_ratio) {
+    TW_TRY(history.drift, drift_reference_of(context, wanted.series));
+  }
   add_versions(history.marks, past);
   TW_TRY_VOID(add_environments(history.marks, past, context));
   TW_TRY_VOID(add_incidents(history.marks, wanted, context));

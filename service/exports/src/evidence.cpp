@@ -2,7 +2,7 @@
 #include <sstream>
 
 #include "row_writer.hpp"
-#include "torchwatch/drawing/drawing.hpp"
+#include "torchwatch/canvas/canvas.hpp"
 #include "torchwatch/pictures/picture.hpp"
 #include "torchwatch/platform/publish.hpp"
 #include "torchwatch/storage/incident_store.hpp"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "torchwatch/drawing/markup.hpp"
+#include "torchwatch/canvas/markup.hpp"
 #include "torchwatch/records/printable.hpp"
 
 namespace torchwatch::html {

@@ -6,8 +6,11 @@
 
 #include "torchwatch/channel/fingerprint.hpp"
 #include "torchwatch/comparison/build_preparer.hpp"
+#include "torchwatch/comparison/series_settings.hpp"
+#include "torchwatch/documents/plan.hpp"
 #include "torchwatch/nightly/source_commits.hpp"
 #include "torchwatch/records/printable.hpp"
+#include "torchwatch/report/newest_nightly.hpp"
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 
@@ -366,6 +369,17 @@ Result<std::vector<storage::ComparisonRow>> discover_comparisons(comparison::Ser
     before = &build;
   }
   return storage::ComparisonStore(services.database).unfinished();
+}
+
+Result<detect::Settings> settings_of_next(const config::Config& config, storage::Database& database,
+                                          const Series& series) {
+  comparison::Rule rule;
+  TW_TRY(const auto newest, report::newest_nightly(database));
+  if (newest.judged) {
+    const auto plan = comparison::parse_plan(newest.judged->plan_json);
+    if (plan) rule = comparison::rule_of(*newest.judged, *plan);
+  }
+  return comparison::series_settings(config, rule).of(series);
 }
 
 }  // namespace torchwatch::nightly

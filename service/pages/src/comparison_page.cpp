@@ -29,12 +29,14 @@ const std::vector<std::string> kOrders{"effect", "name", "domain"};
 struct Shown {
   Metric metric = Metric::time;
   std::string only;
+  std::string configuration;  ///< whose small pictures are shown; empty: the first
   evidence::HeatOrder order = evidence::HeatOrder::effect;
 };
 
 Result<Shown> shown_of(const View& view) {
-  TW_TRY(const auto parameters, parameters_of(view, {"metric", "only", "order"}));
-  Shown shown{.only = value_or(parameters, "only", "all")};
+  TW_TRY(const auto parameters, parameters_of(view, {"metric", "only", "order", "configuration"}));
+  Shown shown{.only = value_or(parameters, "only", "all"),
+              .configuration = value_or(parameters, "configuration", "")};
   TW_TRY(shown.metric, parse_metric(value_or(parameters, "metric", "time")));
   TW_TRY_VOID(check_choice("only", shown.only, kOnly));
   const auto order = value_or(parameters, "order", "effect");
@@ -123,24 +125,48 @@ std::string means_text(const drawing::HeatMap& map) {
                    ".";
 }
 
+/// The past of each model in one configuration, in the order of the heat map above it.
+Result<html::Fragment> multiples_section(const storage::ComparisonRow& row, const Shown& shown,
+                                         const drawing::HeatMap& map, const View& view) {
+  if (map.configurations.empty()) return html::Fragment();
+  const auto& first = map.configurations.front();
+  const auto wanted = shown.configuration.empty() ? first : shown.configuration;
+  TW_TRY_VOID(check_choice("configuration", wanted, map.configurations));
+  TW_TRY(const auto configuration, parse_configuration(wanted));
+  const auto context = context_of(view);
+  TW_TRY(const auto sparklines, evidence::sparklines_of(context, row.id, shown.metric));
+  auto multiples = evidence::small_multiples_of(context, sparklines, configuration, map);
+  multiples.frame.id = "past";
+  const auto nightlies = figures::grouped(std::ssize(sparklines.comparisons));
+  return html::section(
+      "The past of each model",
+      choice(view, "configuration", wanted, first, map.configurations) +
+          figure_of(multiples, "The nightlies up to this comparison, " + nightlies +
+                                   " of at most " + std::to_string(evidence::kSparklineValues) +
+                                   "; " + wanted),
+      "pasts");
+}
+
 Result<html::Fragment> heat_map_section(const storage::ComparisonRow& row, const Shown& shown,
                                         const std::vector<VerdictRow>& verdicts, const View& view) {
   if (verdicts.empty()) return html::Fragment();
   TW_TRY(auto map,
          evidence::heat_map_of(context_of(view), row, shown.metric, domains_of(view), shown.order));
   map.frame.id = "map";
+  TW_TRY(const auto pasts, multiples_section(row, shown, map, view));
   const auto metric = std::string(to_string(shown.metric));
   const auto order = view.request.query.find("order");
   return html::section(
-      "All models",
-      choice(view, "metric", metric, "time", metrics_of(verdicts)) +
-          choice(view, "order", order == view.request.query.end() ? "effect" : order->second,
-                 "effect", kOrders) +
-          html::paragraph(html::text(means_text(map))) +
-          figure_of(map, "Change of " + std::string(figures::name_of(shown.metric)) + ", " +
-                             figures::count(map.rows.size(), "model") + " in " +
-                             figures::count(map.configurations.size(), "configuration")),
-      "map");
+             "All models",
+             choice(view, "metric", metric, "time", metrics_of(verdicts)) +
+                 choice(view, "order", order == view.request.query.end() ? "effect" : order->second,
+                        "effect", kOrders) +
+                 html::paragraph(html::text(means_text(map))) +
+                 figure_of(map, "Change of " + std::string(figures::name_of(shown.metric)) + ", " +
+                                    figures::count(map.rows.size(), "model") + " in " +
+                                    figures::count(map.configurations.size(), "configuration")),
+             "map") +
+         pasts;
 }
 
 /// What is to be said of the comparison as a whole: a changed machine, runs without a sandbox.

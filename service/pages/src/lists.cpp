@@ -139,7 +139,7 @@ Result<Page> make_comparisons(const View& view) {
                                            {"purpose",
                                             {"all", "nightly", "requested", "recheck", "drift",
                                              "self_test", "measurement", "pull_request"}},
-                                           comparison_table,
+                                           comparison_list,
                                            [](const auto& row) { return to_string(row.purpose); });
 }
 
@@ -229,7 +229,7 @@ Result<std::multimap<std::string, std::string>> query_of_pair(const View& view) 
 }
 
 Result<Page> make_pair(const View& view) {
-  TW_TRY_VOID(parameters_of(view, {"metric", "order"}));
+  TW_TRY_VOID(parameters_of(view, {"metric", "order", "configuration"}));
   TW_TRY(const auto pair, pair_of(view.request.path_parameters.at("pair")));
   TW_TRY(const auto found, comparisons_of(pair, view));
   TW_TRY(const auto matrix, newest_matrix(found, view));

@@ -2,7 +2,7 @@
 #include <map>
 
 #include "items.hpp"
-#include "torchwatch/drawing/strip.hpp"
+#include "torchwatch/canvas/strip.hpp"
 #include "torchwatch/evidence/comparison.hpp"
 #include "torchwatch/figures/figures.hpp"
 #include "torchwatch/report/newest_nightly.hpp"

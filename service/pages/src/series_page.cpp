@@ -17,7 +17,7 @@ namespace {
 
 using Parameters = std::map<std::string, std::string>;
 
-const std::vector<std::string> kShown{"values", "changes"};
+const std::vector<std::string> kShown{"values", "changes", "logarithmic"};
 constexpr int kValuesRead = 60;
 /// A year of nightlies is shown whole; of a longer past no screen could show more.
 constexpr std::size_t kPointsShown = 400;
@@ -82,6 +82,23 @@ std::string newest_text(const drawing::History& history) {
     text += " " + figures::interval_with_unit(newest.interval->low, newest.interval->high);
   }
   return text + ", " + std::string(to_string(newest.verdict)) + ". Less is better.";
+}
+
+/// What two runs of one build differ by, and what the next comparison would find.
+Result<html::Fragment> noise_facts(const Series& series, const View& view) {
+  if (!view.sources.noise_of) return html::Fragment();
+  TW_TRY(const auto noise, view.sources.noise_of(series));
+  if (!noise) return html::facts({{"noise", "not known: too few runs of one build yet"}});
+  auto text = "two runs of one build differ by " + figures::spread(noise->spread) + " (spread of " +
+              figures::count(noise->pairs, "pair") + ")";
+  const auto& effect = noise->minimum_detectable_effect;
+  if (effect) {
+    text += "; minimum detectable effect of the next comparison " + figures::change(1 + *effect) +
+            ", found nine times in ten";
+  } else if (series.metric == Metric::time) {
+    text += "; the next comparison would not even find a doubling";
+  }
+  return html::facts({{"noise", text}});
 }
 
 /// The newest values, each with its run.
@@ -253,15 +270,17 @@ Result<Page> make_series(const View& view) {
                                         .from = days.from,
                                         .until = days.until,
                                         .most = view.is_for_csv ? SIZE_MAX : kPointsShown,
-                                        .is_ratio = shown == "changes"}));
+                                        .is_ratio = shown == "changes",
+                                        .is_logarithmic = shown == "logarithmic"}));
   history.frame.id = "history";
   TW_TRY(const auto samples, samples_section(history, comparisons, series, view));
   TW_TRY(const auto runs, runs_section(series, view));
   TW_TRY(const auto others, neighbours(series, view));
+  TW_TRY(const auto noise, noise_facts(series, view));
   TW_TRY(const auto mutes, heard::mutes_of(view.sources.database, std::vector{series},
                                            view.sources.clock.wall_now()));
   auto content = html::title(name) + html::paragraph(html::text(newest_text(history)), "summary") +
-                 reading_link(view) + mutes_section(mutes, view) +
+                 noise + reading_link(view) + mutes_section(mutes, view) +
                  choice(view, "show", shown, "values", kShown) + ranges(view);
   if (!history.points.empty()) {
     content += html::section(

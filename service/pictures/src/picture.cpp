@@ -6,8 +6,8 @@
 #include <charconv>
 #include <string_view>
 
+#include "torchwatch/canvas/markup.hpp"
 #include "torchwatch/digest/sha256.hpp"
-#include "torchwatch/drawing/markup.hpp"
 
 namespace torchwatch::pictures {
 namespace {

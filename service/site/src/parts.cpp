@@ -6,6 +6,7 @@
 #include "torchwatch/figures/figures.hpp"
 #include "torchwatch/records/hex.hpp"
 #include "torchwatch/records/printable.hpp"
+#include "torchwatch/report/beside_verdicts.hpp"
 #include "torchwatch/report/culprits.hpp"
 #include "torchwatch/report/incident_state.hpp"
 #include "torchwatch/report/outcome.hpp"
@@ -81,6 +82,28 @@ Cell commits_cell(const report::TrunkRange& range) {
 /// A number of series; empty for none.
 Cell count_cell(int count) {
   return count == 0 ? Cell("") : Cell(figures::grouped(count), count);
+}
+
+/// The columns of what stands beside the verdicts of a comparison.
+const std::vector<html::Column> kBesideVerdicts{{"duration", Cells::numbers},
+                                                {"benchmarks lost", Cells::numbers},
+                                                {"self-test: called changed", Cells::numbers}};
+
+/// The cells of those columns.
+Result<std::vector<Cell>> beside_verdicts(const storage::ComparisonRow& row, const View& view) {
+  TW_TRY(const auto beside, report::beside_verdicts_of(view.sources.database, row));
+  std::vector<Cell> cells(kBesideVerdicts.size(), "");
+  if (beside.seconds) cells[0] = {figures::duration(*beside.seconds), *beside.seconds};
+  if (beside.benchmarks_lost) {
+    cells[1] = {figures::grouped(*beside.benchmarks_lost),
+                static_cast<double>(*beside.benchmarks_lost)};
+  }
+  if (beside.self_test) {
+    const auto& [comparison, tally] = *beside.self_test;
+    cells[2] = {report::false_alarms_text(tally), view.to_comparison(comparison)};
+    cells[2].order = report::false_alarms_of(tally);
+  }
+  return cells;
 }
 
 /// Who acknowledged an incident, as they say; empty where nobody did.
@@ -233,8 +256,11 @@ Result<std::string> remark_on(const storage::ComparisonRow& row, const View& vie
   return waits.empty() && view.is_trusted ? report::remark_on(row) : waits;
 }
 
-Result<html::Fragment> comparison_table(const std::vector<storage::ComparisonRow>& comparisons,
-                                        const View& view) {
+namespace {
+
+/// What both tables of comparisons have.
+Result<html::Table> table_of(const std::vector<storage::ComparisonRow>& comparisons,
+                             const View& view) {
   html::Rows rows;
   for (const auto& row : comparisons) {
     TW_TRY(const auto name, name_of_comparison(row, view));
@@ -257,21 +283,43 @@ Result<html::Fragment> comparison_table(const std::vector<storage::ComparisonRow
                     platform::date_and_minute(row.created_at),
                     shortened(remark)});
   }
-  return html::table({.columns = {{"id", Cells::numbers},
-                                  {"builds"},
-                                  {"trunk commits"},
-                                  {"commits", Cells::numbers},
-                                  {"purpose", Cells::words},
-                                  {"result", Cells::states},
-                                  {"regressed", Cells::numbers},
-                                  {"failed", Cells::numbers},
-                                  {"improved", Cells::numbers},
-                                  {"inconclusive", Cells::numbers},
-                                  {"unchanged", Cells::numbers},
-                                  {"started, UTC", Cells::words},
-                                  {"remark"}},
-                      .rows = std::move(rows)},
-                     "None yet.");
+  return html::Table{.columns = {{"id", Cells::numbers},
+                                 {"builds"},
+                                 {"trunk commits"},
+                                 {"commits", Cells::numbers},
+                                 {"purpose", Cells::words},
+                                 {"result", Cells::states},
+                                 {"regressed", Cells::numbers},
+                                 {"failed", Cells::numbers},
+                                 {"improved", Cells::numbers},
+                                 {"inconclusive", Cells::numbers},
+                                 {"unchanged", Cells::numbers},
+                                 {"started, UTC", Cells::words},
+                                 {"remark"}},
+                     .rows = std::move(rows)};
+}
+
+}  // namespace
+
+Result<html::Fragment> comparison_table(const std::vector<storage::ComparisonRow>& comparisons,
+                                        const View& view) {
+  TW_TRY(auto table, table_of(comparisons, view));
+  return html::table(std::move(table), "None yet.");
+}
+
+Result<html::Fragment> comparison_list(const std::vector<storage::ComparisonRow>& comparisons,
+                                       const View& view) {
+  TW_TRY(auto table, table_of(comparisons, view));
+  // Before the time and the remark, which end a row.
+  constexpr std::ptrdiff_t kBehind = 2;
+  table.columns.insert(table.columns.end() - kBehind, kBesideVerdicts.begin(),
+                       kBesideVerdicts.end());
+  for (std::size_t i = 0; i < comparisons.size(); ++i) {
+    TW_TRY(const auto cells, beside_verdicts(comparisons[i], view));
+    auto& row = table.rows[i];
+    row.insert(row.end() - kBehind, cells.begin(), cells.end());
+  }
+  return html::table(std::move(table), "None yet.");
 }
 
 html::Fragment effect_table(const std::vector<report::EffectFacts>& effects, const View& view,

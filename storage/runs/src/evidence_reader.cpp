@@ -86,6 +86,18 @@ IssuedRun issued_of(Query& row) {
                    .issued_at = row.take<WallMillis>()};
 }
 
+int number_in(Query& row) {
+  return row.take<int>();
+}
+
+SelfTestResult self_test_in(Query& row) {
+  return SelfTestResult{.comparison = row.take<Id>(),
+                        .tally = {.series = row.take<int>(),
+                                  .inconclusive = row.take<int>(),
+                                  .regressed = row.take<int>(),
+                                  .improved = row.take<int>()}};
+}
+
 double duration_of(Query& row) {
   constexpr double kMillisPerSecond = 1000;
   return static_cast<double>(row.take<WallMillis>()) / kMillisPerSecond;
@@ -332,6 +344,48 @@ Result<std::vector<double>> EvidenceReader::durations_of(Purpose purpose, int co
                           "ORDER BY comparison.id DESC LIMIT ?",
                           purpose, count),
                     duration_of);
+  });
+}
+
+Result<std::optional<WallMillis>> EvidenceReader::first_run_at(Id comparison) {
+  return read(database_, [&](Connection& connection) -> Result<std::optional<WallMillis>> {
+    Query query(connection,
+                "SELECT issued_at FROM attempt WHERE id = "
+                "(SELECT min(id) FROM attempt WHERE comparison_id = ?)",
+                comparison);
+    if (!query.next()) return std::nullopt;
+    return query.take<std::optional<WallMillis>>();
+  });
+}
+
+Result<int> EvidenceReader::benchmarks_lost(Id earlier, Id later) {
+  const std::string measured =
+      "SELECT benchmark_id FROM verdict WHERE verdict NOT IN ('unsupported', 'failed') "
+      "AND comparison_id = ";
+  return read(database_, [&](Connection& connection) {
+    return one_row(
+        Query(connection, "SELECT count(*) FROM (" + measured + "?1 EXCEPT " + measured + "?2)",
+              earlier, later),
+        number_in, "comparison " + std::to_string(later));
+  });
+}
+
+Result<std::optional<SelfTestResult>> EvidenceReader::self_test_near(Id comparison, Id candidate) {
+  return read(database_, [&](Connection& connection) -> Result<std::optional<SelfTestResult>> {
+    const std::string judged = "verdict IN ('unchanged', 'regressed', 'improved', 'inconclusive')";
+    TW_TRY(auto found,
+           all_rows(Query(connection,
+                          "SELECT comparison_id, count(*), sum(verdict = 'inconclusive'), "
+                          "sum(verdict = 'regressed'), sum(verdict = 'improved') FROM verdict "
+                          "WHERE comparison_id = (SELECT id FROM comparison "
+                          "WHERE purpose = ?1 AND (candidate_id = ?2 OR id < ?3) "
+                          "AND EXISTS (SELECT 1 FROM verdict "
+                          "WHERE verdict.comparison_id = comparison.id AND " +
+                              judged + ") ORDER BY candidate_id = ?2 DESC, id DESC LIMIT 1) AND " +
+                              judged + " GROUP BY comparison_id",
+                          Purpose::self_test, candidate, comparison),
+                    self_test_in));
+    return found.empty() ? std::nullopt : std::optional(found.front());
   });
 }
 

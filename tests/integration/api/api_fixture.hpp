@@ -14,6 +14,7 @@
 #include "torchwatch/api/api.hpp"
 #include "torchwatch/database/database.hpp"
 #include "torchwatch/events/feed.hpp"
+#include "torchwatch/evidence/noise.hpp"
 #include "torchwatch/http/server.hpp"
 #include "torchwatch/platform/http_client.hpp"
 #include "torchwatch/signin/sign_ins.hpp"
@@ -84,6 +85,10 @@ struct Api {
   std::filesystem::path socket = folder.path() / "control";
   std::unique_ptr<torchwatch::storage::Database> database;
   std::unique_ptr<torchwatch::storage::Database> reader;  ///< what is shown is read by it
+  torchwatch::evidence::NoiseFigures noise{
+      *reader, [](const torchwatch::Series&) {
+        return torchwatch::Result<torchwatch::detect::Settings>(torchwatch::detect::Settings());
+      }};
   torchwatch::test::FakeClock clock;
   torchwatch::test::FakeRandom random;
   std::mutex mutex;

@@ -216,6 +216,29 @@ struct Charts : Api {
     }
   }
 
+  void check_multiples(const Chart& chart) {
+    const auto asked = chart.page.find("metric=");
+    const auto metric = asked == std::string::npos ? "time" : chart.page.substr(asked + 7);
+    const auto lines = get("/api/v1/comparisons/1/sparklines?metric=" + metric).body;
+    const auto configuration = chart.title.substr(0, chart.title.find(':'));
+    std::size_t drawn = 0;
+    for (std::size_t i = 0; i < lines.at("series").size(); ++i) {
+      const auto name = lines.at("series")[i].get<std::string>();
+      const auto model = name.substr(0, name.find('/'));
+      if (!name.starts_with(model + "/" + configuration + "/")) continue;
+      ++drawn;
+      const auto row = std::ranges::find_if(
+          chart.rows, [&](const auto& each) { return each.at("model") == model; });
+      REQUIRE(row != chart.rows.end());
+      const auto newest =
+          figures::value(parse_metric(metric).value(), lines.at("values")[i].back());
+      CHECK(row->at("newest") == newest);
+      CHECK(count(chart.svg, model + ": " + newest) == 2);
+    }
+    CHECK(drawn > 0);
+    CHECK(drawn == chart.rows.size());
+  }
+
   void check_changes(const Chart& chart) {
     const auto series = get("/api/v1/incidents/2/evidence").body.at("series");
     REQUIRE(chart.rows.size() == series.size());
@@ -313,7 +336,7 @@ TEST_CASE("the table below each chart of every page says what the API says of th
       {"workload", &Charts::check_map},           {"threshold", &Charts::check_changes},
       {"median", &Charts::check_samples},         {"iteration", &Charts::check_memory},
       {"build or event", &Charts::check_history}, {"probe", &Charts::check_steps},
-      {"active", &Charts::check_shares}};
+      {"active", &Charts::check_shares},          {"middle", &Charts::check_multiples}};
   Charts api;
   std::set<std::string> seen;
   for (const auto& chart : api.all()) {

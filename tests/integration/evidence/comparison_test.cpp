@@ -144,6 +144,29 @@ TEST_CASE("sparklines have the values of the judged nightlies up to a comparison
   CHECK(one.comparisons == std::vector<storage::Id>{last.id});
 }
 
+TEST_CASE("small multiples are the sparklines of one configuration in the order of the heat map") {
+  Judged rows;
+  rows.context.links.series = [](const Series& series) { return "s/" + to_string(series); };
+  const auto map =
+      evidence::heat_map_of(rows.context, rows.row, Metric::time, {}, evidence::HeatOrder::effect)
+          .value();
+  const auto lines = evidence::sparklines_of(rows.context, rows.row.id, Metric::time).value();
+  const auto train =
+      evidence::small_multiples_of(rows.context, lines, kResnet.benchmark.configuration, map);
+  REQUIRE(train.all.size() == 2);
+  CHECK(train.all[0].label == map.rows[0].workload);
+  CHECK(train.all[1].label == "resnet18");
+  CHECK(train.all[1].verdict == Verdict::regressed);
+  REQUIRE(train.all[1].values.size() == 1);
+  CHECK(train.all[1].values[0] == Approx(110));
+  CHECK(train.all[1].link == "s/resnet18 cpu-train time");
+  CHECK(train.all[1].threshold == rows.context.threshold);
+  const auto infer =
+      evidence::small_multiples_of(rows.context, lines, kAlexnetInfer.benchmark.configuration, map);
+  REQUIRE(infer.all.size() == 1);
+  CHECK(infer.all[0].label == "alexnet");
+}
+
 TEST_CASE("a comparison without verdicts has no drawing with rows") {
   EvidenceRows rows;
   const auto build = rows.add_build("2.14.0.dev20260817");

@@ -3,6 +3,7 @@
 
 #include "evidence_rows.hpp"
 #include "torchwatch/evidence/series.hpp"
+#include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
 
 using namespace torchwatch;
@@ -218,4 +219,33 @@ TEST_CASE("a history of ratios keeps the extremes of its ratios") {
       evidence::history_of(rows.context, {.series = kTime, .most = 4, .is_ratio = true}).value();
   const auto greatest = std::ranges::max_element(kept.points, {}, value_of);
   CHECK(greatest->build == "nightly-" + std::to_string(LongPast::kPeak));
+}
+
+TEST_CASE("a history of values has what the newest drift comparison compared with, ratios do not") {
+  Nightlies rows;
+  rows.context.links.comparison = [](auto id) { return "c/" + std::to_string(id); };
+  CHECK_FALSE(evidence::history_of(rows.context, {.series = kTime}).value().drift);
+  const auto compare = [&](storage::Id candidate, storage::Id baseline, int day) {
+    return storage::ComparisonStore(*rows.database)
+        .open({.purpose = storage::Purpose::drift,
+               .candidate = candidate,
+               .baseline = baseline,
+               .nightlies_back = 3},
+              day * kDay)
+        .value();
+  };
+  const auto older = compare(3, 1, 10);
+  rows.add_verdict(older.id, kTime, Verdict::unchanged, 1.02);
+  const auto newest = compare(4, 1, 11);
+  rows.add_verdict(newest.id, kTime, Verdict::unchanged, 1.03);
+  const auto failed = compare(4, 2, 12);
+  rows.add_verdict(failed.id, kTime, Verdict::failed, 0);
+  const auto drift = evidence::history_of(rows.context, {.series = kTime}).value().drift;
+  REQUIRE(drift);
+  CHECK(drift->build == "2.14.0.dev20260815");
+  CHECK(drift->value == 100);
+  CHECK(drift->time == "1970-01-12T00:00:00Z");
+  CHECK(drift->link == "c/" + std::to_string(newest.id));
+  CHECK_FALSE(
+      evidence::history_of(rows.context, {.series = kTime, .is_ratio = true}).value().drift);
 }

@@ -150,7 +150,7 @@ Lists known_lists() {
        orders({"model", "domain", "cpu-train", "cpu-infer", "cuda-train", "cuda-infer"})},
       {"SeriesOrder", orders({"configuration", "metric", "change", "spread"})},
       {"BuildFiles", {"there", "pinned", "gone"}},
-      {"HistoryUnit", {"values", "changes"}},
+      {"HistoryUnit", {"values", "changes", "logarithmic"}},
       {"HealthStatus", health_states()},
       {"ErrorCode", words_up_to(ErrorCode::internal)},
   };

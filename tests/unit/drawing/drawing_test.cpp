@@ -1,18 +1,15 @@
-#include "torchwatch/drawing/drawing.hpp"
-
 #include <algorithm>
 #include <catch2/catch.hpp>
-#include <chrono>
 #include <cmath>
 #include <limits>
 #include <regex>
 #include <set>
-#include <sstream>
 
+#include "drawing_checks.hpp"
 #include "golden.hpp"
 #include "samples.hpp"
-#include "torchwatch/drawing/markup.hpp"
-#include "torchwatch/records/printable.hpp"
+#include "torchwatch/canvas/canvas.hpp"
+#include "torchwatch/canvas/markup.hpp"
 
 using namespace torchwatch;
 using namespace torchwatch::drawing;
@@ -24,45 +21,6 @@ constexpr double kInfinite = std::numeric_limits<double>::infinity();
 // It ends what it begins to turn round, as no source may be read in another order.
 constexpr const char* kHostile =
     "</text><script>alert(1)</script>\n\"' & \033[2J`\xff --> \u202e\u202c";
-
-std::size_t longest_line(const std::string& text) {
-  std::istringstream lines(text);
-  std::size_t longest = 0;
-  for (std::string line; std::getline(lines, line);) {
-    longest = std::max(longest, characters_of(line));
-  }
-  return longest;
-}
-
-std::string joined(const Table& table) {
-  std::string text;
-  for (const auto& row : table.rows) {
-    CHECK(row.size() == table.head.size());
-    for (const auto& cell : row) text += cell + "|";
-    text += '\n';
-  }
-  return text;
-}
-
-/// What every drawing keeps, whatever it is made of.
-template <typename Drawing>
-void check_sound(Drawing drawing) {
-  for (const int width : {kNarrowWidth, 720}) {
-    drawing.frame.width = width;
-    const auto svg = svg_of(drawing);
-    CHECK_THAT(svg, Contains(" role=\"") && Contains("viewBox=\"0 0 ") && Contains("<title"));
-    CHECK_THAT(svg, !Contains("style=") && !Contains("nan") && !Contains("inf "));
-    CHECK_THAT(svg, !Contains("<script") && !Contains("javascript") && !Contains("\033"));
-    CHECK(svg == svg_of(drawing));
-  }
-  for (const int columns : {40, 60, 100}) {
-    const auto text = text_of(drawing, columns);
-    CHECK(longest_line(text) <= static_cast<std::size_t>(columns));
-    CHECK_THAT(text, !Contains("\033") && !Contains("\xff") &&
-                         !Contains(std::string("\xe2\x80") + "\xae"));
-  }
-  joined(table_of(drawing));
-}
 
 template <typename Drawing>
 void check_golden(const std::string& name, const Drawing& drawing) {
@@ -89,6 +47,8 @@ TEST_CASE("each kind of evidence is drawn as it was accepted") {
   check_golden("posterior_steps", sample_posterior());
   check_golden("heat_map", sample_heat_map());
   check_golden("device_shares", sample_shares());
+  check_golden("history_logarithmic", sample_logarithmic());
+  check_golden("small_multiples", sample_multiples());
 }
 
 TEST_CASE("no line of a drawing begins with the unit of the figure before it") {
@@ -109,6 +69,8 @@ TEST_CASE("what has no data is a sentence, not an error") {
   check_sound(PosteriorSteps{});
   check_sound(HeatMap{});
   check_sound(DeviceShares{});
+  check_sound(SmallMultiples{});
+  check_sound(SmallMultiples{.all = {{.label = "a", .values = {std::nullopt}}}});
   CHECK_THAT(text_of(History{}, 60), Contains("Nothing has been measured."));
 }
 
@@ -174,76 +136,14 @@ TEST_CASE("text of others stays text in every drawing") {
   auto map = sample_heat_map();
   map.title = map.configurations[0] = map.rows[0].workload = map.rows[0].domain = kHostile;
   check_sound(map);
+  auto multiples = sample_multiples();
+  multiples.title = multiples.all[0].label = kHostile;
+  multiples.all[1].link = "javascript:alert(1)";
+  check_sound(multiples);
   auto shares = sample_shares();
   shares.title = shares.before = shares.rows[0].label = kHostile;
   check_sound(shares);
   CHECK(escaped("<a&'\">\xff\033") == "&lt;a&amp;&#39;&quot;&gt;??");
-}
-
-TEST_CASE("behind each row of a history stand its numbers, its kind and its link") {
-  const auto history = sample_history();
-  const auto [table, all] = table_for_script(history);
-  const auto& rows = table.rows;
-  REQUIRE(rows == table_of(history).rows);
-  REQUIRE(all.size() == rows.size());
-  std::size_t points = 0;
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    INFO(rows[i][1]);
-    const bool is_point = all[i].kind == "point";
-    CHECK(is_point == (rows[i][1].find(": ") == std::string::npos));
-    CHECK(is_point == !all[i].value.empty());
-    if (is_point) CHECK(std::stod(all[i].value) == history.points[points++].value);
-  }
-  CHECK(points == history.points.size());
-}
-
-TEST_CASE("ten years of nightlies are a small picture that keeps every peak and every change") {
-  constexpr int kDays = 3650;
-  constexpr int kPeak = 1234;
-  History history{.title = "resnet18 cpu-train time", .metric = Metric::time};
-  for (int day = 0; day < kDays; ++day) {
-    const std::chrono::sys_days at{std::chrono::year{2016} / 1 / 1};
-    const std::chrono::year_month_day date{at + std::chrono::days(day)};
-    const auto two = [](unsigned number) {
-      return (number < 10 ? "-0" : "-") + std::to_string(number);
-    };
-    const auto text = std::to_string(static_cast<int>(date.year())) +
-                      two(static_cast<unsigned>(date.month())) +
-                      two(static_cast<unsigned>(date.day()));
-    const double value = day == kPeak || day == 3000 ? 2e7 : 1e7;
-    history.points.push_back({.build = text,
-                              .time = text + "T03:00:00Z",
-                              .value = value,
-                              .interval = Interval{0.99 * value, 1.01 * value},
-                              .runs = 4,
-                              .verdict = day == 2000 ? Verdict::regressed : Verdict::unchanged});
-  }
-  const auto svg = svg_of(history);
-  CHECK(svg.size() < 100'000);
-  CHECK_THAT(svg, Contains("2021-06-23") && Contains("Unchanged points are too many for marks."));
-  std::size_t marks = 0;
-  for (auto at = svg.find("<title>2"); at != std::string::npos; at = svg.find("<title>2", at + 1)) {
-    ++marks;
-  }
-  CHECK(marks == 1);
-  // Without one of its peaks it is another picture, although neighbours share a unit.
-  auto flat = history;
-  flat.points[kPeak].value = 1e7;
-  CHECK(svg_of(flat) != svg);
-  CHECK(table_of(history).rows.size() == kDays);
-}
-
-TEST_CASE("a history says in each form how many of its points are not shown") {
-  auto history = sample_history();
-  constexpr int kOneLine = 4000;
-  history.frame.width = kOneLine;
-  const std::string said = "Shown are 27 of 3,650 points: the least and the greatest of each";
-  CHECK_THAT(svg_of(history), !Contains("Shown are"));
-  CHECK_THAT(text_of(history, 400), !Contains("Shown are"));
-  history.left_out = 3650 - history.points.size();
-  CHECK_THAT(svg_of(history), Contains(said) && Contains("3,650 points, lower is faster"));
-  CHECK_THAT(text_of(history, 400), Contains(said) && Contains("3,650 points, lower is faster"));
-  check_sound(history);
 }
 
 TEST_CASE("a table has what is drawn, in its order") {
@@ -260,6 +160,13 @@ TEST_CASE("a table has what is drawn, in its order") {
   CHECK_THAT(joined(table_of(sample_heat_map())),
              Contains("resnet18|computer vision|+12.3 % regressed, confirmed|") &&
                  Contains("geometric mean||+4.9 % of 5|"));
+  const auto multiples = table_of(sample_multiples());
+  REQUIRE(multiples.rows.size() == 6);
+  CHECK(multiples.rows[0].front() == "resnet18");
+  CHECK(multiples.rows[0][1] == "29");
+  CHECK(multiples.rows[0].back() == "regressed");
+  CHECK(multiples.rows[5][1] == "0");
+  CHECK(multiples.rows[5][5].empty());
   CHECK_THAT(joined(table_of(sample_shares())),
              Contains("resnet18 cuda-train|2026-11-20|71 %|5 %|24 %|-11.0 points|"));
 }

@@ -9,12 +9,12 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[3]
 PICTURES = sorted((ROOT / "tests/golden/drawing").glob("*.svg"))
-STYLE_SHEET = (ROOT / "service/drawing/src/drawing.css").read_text(encoding="utf-8")
+STYLE_SHEET = (ROOT / "service/canvas/src/drawing.css").read_text(encoding="utf-8")
 
 
 class Pictures(unittest.TestCase):
     def each(self) -> Iterator[Any]:
-        self.assertEqual(len(PICTURES), 7)
+        self.assertEqual(len(PICTURES), 9)
         for path in PICTURES:
             with self.subTest(path.name):
                 yield ET.parse(path).getroot()  # noqa: S314  files of this repository

@@ -109,6 +109,18 @@ History sample_history() {
   return history;
 }
 
+History sample_logarithmic() {
+  auto history = sample_history();
+  history.is_logarithmic = true;
+  history.drift = DriftReference{.build = "2026-10-20",
+                                 .time = "2026-11-17T05:00:00Z",
+                                 .value = 1.98e6,
+                                 .link = "comparisons/117"};
+  history.points[23].value = 7.1e6;
+  history.points[23].interval = Interval{6.9e6, 7.3e6};
+  return history;
+}
+
 PosteriorSteps sample_posterior() {
   PosteriorSteps steps{.title = "The search for the commit behind incident 12"};
   constexpr std::size_t kCommits = 12;
@@ -166,6 +178,26 @@ HeatMap sample_heat_map() {
                {{inconclusive, 1.03}, {unchanged, 1.002}, {regressed, 6.8, true}, {unsupported}},
                ""},
           }};
+}
+
+SmallMultiples sample_multiples() {
+  SmallMultiples multiples{.title = "cpu-train: the past of each model"};
+  Numbers numbers;
+  const auto add = [&](const std::string& label, double middle, double step, Verdict verdict) {
+    SmallMultiple one{.label = label, .verdict = verdict, .link = "s/" + label};
+    for (int i = 0; i < 30; ++i) {
+      const double value = middle * (i < 29 ? 1 : step) * (1 + 0.006 * numbers.bell());
+      one.values.push_back(i == 12 ? std::nullopt : std::optional(std::round(value)));
+    }
+    multiples.all.push_back(std::move(one));
+  };
+  add("resnet18", 2.104e6, 1.123, Verdict::regressed);
+  add("mnasnet1_0", 8.9e6, 1.012, Verdict::unchanged);
+  add("nvidia_deeprecommender", 41e6, 0.91, Verdict::improved);
+  add("dlrm", 730e3, 1, Verdict::unchanged);
+  add("soft_actor_critic", 210e3, 1.03, Verdict::inconclusive);
+  multiples.all.push_back({.label = "tts_angular", .values = {std::nullopt}});
+  return multiples;
 }
 
 DeviceShares sample_shares() {

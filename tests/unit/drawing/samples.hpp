@@ -11,6 +11,9 @@ torchwatch::drawing::SampleStrips sample_strips();
 torchwatch::drawing::ForestPlot sample_forest();
 torchwatch::drawing::MemoryLevels sample_memory();
 torchwatch::drawing::History sample_history();
+/// The same on a logarithmic axis, with a drift reference and a point that is three times as high.
+torchwatch::drawing::History sample_logarithmic();
 torchwatch::drawing::PosteriorSteps sample_posterior();
 torchwatch::drawing::HeatMap sample_heat_map();
+torchwatch::drawing::SmallMultiples sample_multiples();
 torchwatch::drawing::DeviceShares sample_shares();

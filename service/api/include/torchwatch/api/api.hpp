@@ -3,12 +3,14 @@
 #include <filesystem>
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "torchwatch/database/database.hpp"
 #include "torchwatch/events/feed.hpp"
+#include "torchwatch/evidence/noise.hpp"
 #include "torchwatch/health/report.hpp"
 #include "torchwatch/http/router.hpp"
 #include "torchwatch/platform/clock.hpp"
@@ -64,6 +66,8 @@ struct Backend {
   events::Feed* feed = nullptr;       ///< who sends events; null: nobody does
   std::string issues_address = {};    ///< of the repository with the issues; empty: there are none
   report::AskForFiles files_of = {};  ///< the files of a build; must not block
+  /// Returns the noise of a series, as evidence::NoiseFigures does; empty: it is not known.
+  std::function<Result<std::optional<evidence::Noise>>(const Series&)> noise_of = {};
 };
 
 /// The routes of /api/v1 and /healthz, as `openapi.json` of this folder describes them (a test

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "torchwatch/drawing/drawing.hpp"
+#include "torchwatch/canvas/canvas.hpp"
 
 namespace torchwatch::drawing {
 
@@ -17,6 +17,14 @@ struct HistoryPoint {
   std::size_t runs = 0;
   Verdict verdict = Verdict::unchanged;
   std::string link = {};
+};
+
+/// The older build that the newest drift comparison compared with: what drift is judged against.
+struct DriftReference {
+  std::string build = {};
+  std::string time = {};  ///< of the drift comparison
+  double value = 0;       ///< in the metric's unit, measured anew in that comparison
+  std::string link = {};  ///< to the drift comparison
 };
 
 enum class MarkKind { build, incident, environment, self_test };
@@ -36,9 +44,13 @@ struct History {
   std::string title = {};
   Metric metric = Metric::time;
   bool is_ratio = false;  ///< values are ratios to the baseline of each point
+  /// Values have an axis on which equal factors are equal distances; what is not above 0 has no
+  /// place on it. Not for ratios.
+  bool is_logarithmic = false;
   std::vector<HistoryPoint> points = {};
   std::vector<HistoryMark> marks = {};
-  double threshold = 1.07;  ///< drawn where values are ratios
+  std::optional<DriftReference> drift = {};  ///< drawn unless values are ratios
+  double threshold = 1.07;                   ///< drawn where values are ratios
   double confidence = 0.99;
   /// How many points were left out: neither changes nor the least or the greatest of a stretch.
   std::size_t left_out = 0;
@@ -48,12 +60,12 @@ std::string svg_of(const History&);
 /// Says which points are shown where some were left out.
 std::string left_out_words(const History&);
 std::string text_of(const History&, int columns);
-/// One row a point, and one row a mark, by time.
+/// One row a point, one row a mark, and one for the drift reference, by time.
 Table table_of(const History&);
 
 /// What stands behind a row of the table, for a script that draws it again.
 struct Behind {
-  std::string kind = {};      ///< "point", or the mark's
+  std::string kind = {};      ///< "point", "drift", or the mark's
   std::string value = {};     ///< not rounded; of a mark empty
   std::string interval = {};  ///< both ends, with a blank between; may be empty
   std::string link = {};

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "torchwatch/drawing/drawing.hpp"
+#include "torchwatch/canvas/canvas.hpp"
 
 namespace torchwatch::drawing {
 
@@ -36,6 +36,26 @@ struct HeatMap {
   double threshold = 1.07;  ///< changes of this size get the full colour
 };
 
+/// The past of one metric of a workload, in a small picture of its own.
+struct SmallMultiple {
+  std::string label = {};
+  /// Oldest first, one for each nightly, in the metric's unit; nothing where it has none.
+  std::vector<std::optional<double>> values = {};
+  Verdict verdict = Verdict::unchanged;  ///< in the comparison that the values lead up to
+  std::string link = {};
+  std::optional<double> threshold = {};  ///< of this series; nothing: the threshold of all
+};
+
+/// The past of all workloads in one configuration, side by side. Each has a scale of its own, which
+/// is as high as the threshold at least: noise must not look like a change.
+struct SmallMultiples {
+  Frame frame = {};
+  std::string title = {};
+  Metric metric = Metric::time;
+  std::vector<SmallMultiple> all = {};
+  double threshold = 1.07;  ///< drawn above the middle of each one's values
+};
+
 /// Shares of the time of an iteration, which add up to 1.
 struct Shares {
   double active = 0;
@@ -64,6 +84,11 @@ std::string text_of(const HeatMap&, int columns);
 /// One row a workload; the last row has the geometric mean of each configuration's ratios with
 /// their number.
 Table table_of(const HeatMap&);
+
+std::string svg_of(const SmallMultiples&);
+std::string text_of(const SmallMultiples&, int columns);
+/// One row a workload: how many nightlies have a value, the least, middle, greatest and newest one.
+Table table_of(const SmallMultiples&);
 
 std::string svg_of(const DeviceShares&);
 std::string text_of(const DeviceShares&, int columns);

@@ -42,12 +42,19 @@ struct Sparklines {
   struct Line {
     Series series;
     std::vector<std::optional<double>> values = {};  ///< one for each of `comparisons`, in its unit
+    Verdict verdict = Verdict::unchanged;            ///< of the comparison
+    double threshold = 1.07;                         ///< by which the series is judged
   };
   std::vector<Line> lines = {};  ///< of the series that the comparison judged
 };
 inline constexpr int kSparklineValues = 90;
 Result<Sparklines> sparklines_of(const Context&, storage::Id comparison, Metric,
                                  int count = kSparklineValues);
+
+/// Returns the sparklines of one configuration, in the order of the rows of a heat map of the same
+/// comparison and metric. Pure.
+drawing::SmallMultiples small_multiples_of(const Context&, const Sparklines&, Configuration,
+                                           const drawing::HeatMap&);
 
 /// The operators that the workloads of a build call, from the newest coverage run of each.
 struct Coverage {

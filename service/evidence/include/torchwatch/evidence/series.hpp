@@ -55,13 +55,18 @@ struct HistoryWanted {
   int limit = 4'000;                      ///< of points, the newest: ten years of nightlies
   std::size_t most = SIZE_MAX;            ///< of points that are kept, besides changes
   bool is_ratio = false;                  ///< ratios to each comparison's baseline, not values
+  bool is_logarithmic = false;            ///< values on a logarithmic axis
 };
+
+/// Returns what the newest drift comparison that gave the series a value with both builds compared
+/// with; nothing where there is none.
+Result<std::optional<drawing::DriftReference>> drift_reference_of(const Context&, const Series&);
 
 /// Returns the verdicts of nightly comparisons on a series, with what explains them: versions that
 /// began, incidents, facts of the environment that changed, self-tests. A point's time is that of
 /// its comparison. Of more points than `most` it keeps the first and the last, every one that
 /// regressed or improved, and the least and the greatest of each of `most` / 2 stretches; marks are
-/// those of all points.
+/// those of all points. Values have the drift reference, too.
 Result<drawing::History> history_of(const Context&, const HistoryWanted&);
 
 }  // namespace torchwatch::evidence

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "torchwatch/comparison/services.hpp"
+#include "torchwatch/detect/settings.hpp"
 #include "torchwatch/nightly/attend.hpp"
 #include "torchwatch/storage/rows.hpp"
 
@@ -30,6 +31,10 @@ Result<std::vector<storage::ComparisonRow>> discover_comparisons(comparison::Ser
                                                                  std::stop_token stop,
                                                                  Retry = Retry::now,
                                                                  const MayFetch& may_fetch = {});
+
+/// Returns by which settings the next nightly's comparison will judge a series: its false incidents
+/// share the budget with as many series as the newest judged nightly's. Errors: of storage.
+Result<detect::Settings> settings_of_next(const config::Config&, storage::Database&, const Series&);
 
 /// How the reason begins for which a build cannot be measured while its files are gone: the mark
 /// goes when they are back.

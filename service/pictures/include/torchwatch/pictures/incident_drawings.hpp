@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "torchwatch/canvas/canvas.hpp"
 #include "torchwatch/config/config.hpp"
-#include "torchwatch/drawing/drawing.hpp"
 #include "torchwatch/evidence/context.hpp"
 #include "torchwatch/report/bisection_text.hpp"
 #include "torchwatch/storage/rows.hpp"

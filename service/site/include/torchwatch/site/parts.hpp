@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "torchwatch/drawing/drawing.hpp"
+#include "torchwatch/canvas/canvas.hpp"
 #include "torchwatch/evidence/comparison.hpp"
 #include "torchwatch/evidence/context.hpp"
 #include "torchwatch/report/facts.hpp"
@@ -64,6 +64,10 @@ html::Fragment cause_section(const report::CulpritFacts&, const View&);
 /// Tables of incidents and comparisons, for lists and for other pages.
 Result<html::Fragment> incident_table(const std::vector<storage::IncidentRow>&, const View&);
 Result<html::Fragment> comparison_table(const std::vector<storage::ComparisonRow>&, const View&);
+
+/// The table of comparisons with what stands beside their verdicts: how long each took, how many
+/// benchmarks it lost, what the self-test near it gave.
+Result<html::Fragment> comparison_list(const std::vector<storage::ComparisonRow>&, const View&);
 
 /// A table of effects: change, interval of that confidence, baseline, candidate.
 html::Fragment effect_table(const std::vector<report::EffectFacts>&, const View&,

@@ -3,10 +3,12 @@
 #include <filesystem>
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "torchwatch/database/database.hpp"
+#include "torchwatch/evidence/noise.hpp"
 #include "torchwatch/health/report.hpp"
 #include "torchwatch/http/router.hpp"
 #include "torchwatch/platform/clock.hpp"
@@ -31,6 +33,8 @@ struct Sources {
   std::function<Result<std::vector<report::TraceStep>>(const storage::BisectionRow&)> steps_of = {};
   /// Returns the suite's workloads, as api::Backend::suite does; empty: pages name no domains.
   std::function<Result<nlohmann::json>()> suite = {};
+  /// Returns the noise of a series, as evidence::NoiseFigures does; empty: pages say nothing of it.
+  std::function<Result<std::optional<evidence::Noise>>(const Series&)> noise_of = {};
   /// Returns the files of a build; empty: pages say nothing of them. Must not block.
   report::AskForFiles files_of = {};
   /// Returns what was left to say to who is signed in on the page that is asked for, once; empty:

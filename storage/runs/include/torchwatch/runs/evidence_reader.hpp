@@ -86,6 +86,12 @@ struct IssuedRun {
   WallMillis issued_at = 0;
 };
 
+/// A judged self-test, over all metrics.
+struct SelfTestResult {
+  Id comparison = 0;
+  SelfTestTally tally = {};
+};
+
 /// Reads verdicts and runs across comparisons. Thread-safe as Database is.
 class EvidenceReader {
  public:
@@ -129,6 +135,14 @@ class EvidenceReader {
   /// Returns how long the newest reported comparisons of a purpose took from their first run to
   /// their end, in seconds.
   Result<std::vector<double>> durations_of(Purpose, int count);
+
+  /// Returns when the first run of a comparison began.
+  Result<std::optional<WallMillis>> first_run_at(Id comparison);
+  /// Returns how many benchmarks have a value in one comparison and none in a later one.
+  Result<int> benchmarks_lost(Id earlier, Id later);
+  /// Returns the newest judged self-test of a comparison's candidate; where there is none, the
+  /// newest before the comparison.
+  Result<std::optional<SelfTestResult>> self_test_near(Id comparison, Id candidate);
 
  private:
   Database& database_;

@@ -1,4 +1,4 @@
-#include "axis.hpp"
+#include "torchwatch/canvas/axis.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -56,6 +56,37 @@ std::vector<double> ticks(const Scale& scale, std::size_t most, Metric metric) {
   const double range = (scale.high - scale.low) / unit;
   const auto step = round_step(range / static_cast<double>(std::max<std::size_t>(most, 1)));
   return multiples(scale.low, scale.high, step * unit);
+}
+
+namespace {
+
+/// What of many is shown: each second one, each third one ...
+std::vector<double> at_most(const std::vector<double>& all, std::size_t most) {
+  const std::size_t step = (all.size() + most - 1) / most;
+  std::vector<double> kept;
+  for (std::size_t i = 0; i < all.size(); i += step) kept.push_back(all[i]);
+  return kept;
+}
+
+}  // namespace
+
+std::vector<double> logarithmic_ticks(const Scale& of_logarithms, std::size_t most, Metric metric) {
+  constexpr double kFew = 10;  // as a factor from one end to the other
+  const double low = std::exp(of_logarithms.low);
+  const double high = std::exp(of_logarithms.high);
+  if (high / low < kFew) return ticks({low, high}, most, metric);
+  const bool is_size = pass_of(metric) != Pass::timing;
+  const double base = is_size ? 2 : 10;
+  std::vector<double> found;
+  for (double power = std::pow(base, std::floor(std::log(low) / std::log(base))); power <= high;
+       power *= base) {
+    for (const double factor : {1.0, 2.0, 5.0}) {
+      const double value = factor * power;
+      const bool is_wanted = factor < 2 || !is_size;
+      if (is_wanted && low <= value && value <= high) found.push_back(value);
+    }
+  }
+  return at_most(found, std::max<std::size_t>(most, 1));
 }
 
 ChangeScale::ChangeScale(std::vector<double> ratios, double threshold, double begin, double end) {

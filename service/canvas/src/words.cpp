@@ -1,11 +1,11 @@
-#include "words.hpp"
+#include "torchwatch/canvas/words.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <functional>
 #include <iterator>
 
-#include "torchwatch/drawing/markup.hpp"
+#include "torchwatch/canvas/markup.hpp"
 #include "torchwatch/figures/figures.hpp"
 #include "torchwatch/records/printable.hpp"
 

@@ -1,4 +1,4 @@
-#include "torchwatch/drawing/strip.hpp"
+#include "torchwatch/canvas/strip.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -1,13 +1,13 @@
-#include "svg.hpp"
+#include "torchwatch/canvas/svg.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "torchwatch/drawing/markup.hpp"
+#include "torchwatch/canvas/markup.hpp"
+#include "torchwatch/canvas/words.hpp"
 #include "torchwatch/records/printable.hpp"
-#include "words.hpp"
 
 namespace torchwatch::drawing {
 namespace {

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "svg.hpp"
+#include "torchwatch/canvas/svg.hpp"
 
 namespace torchwatch::drawing {
 
@@ -23,6 +23,10 @@ Scale scale_over(const std::vector<double>& values, double begin, double end);
 
 /// Round values on a scale, at most `most`, in the units that people know of the metric.
 std::vector<double> ticks(const Scale&, std::size_t most, Metric);
+
+/// The same on a scale of the logarithms of values: 1, 2 and 5 times powers of ten, of sizes powers
+/// of two; where they would be too few, round values as on any scale.
+std::vector<double> logarithmic_ticks(const Scale& of_logarithms, std::size_t most, Metric);
 
 /// A scale of changes: equal factors are equal distances. Holds 1 and the threshold either way.
 class ChangeScale {

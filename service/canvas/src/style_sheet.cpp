@@ -1,6 +1,6 @@
 #include "style_sheet.hpp"
 
-#include "torchwatch/drawing/drawing.hpp"
+#include "torchwatch/canvas/canvas.hpp"
 
 namespace torchwatch::drawing {
 

@@ -1,4 +1,4 @@
-#include "torchwatch/drawing/markup.hpp"
+#include "torchwatch/canvas/markup.hpp"
 
 #include <algorithm>
 #include <array>

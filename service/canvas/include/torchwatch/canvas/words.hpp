@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "torchwatch/drawing/drawing.hpp"
+#include "torchwatch/canvas/canvas.hpp"
 
 namespace torchwatch::drawing {
 

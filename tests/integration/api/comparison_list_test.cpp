@@ -1,0 +1,165 @@
+// What lists of comparisons say beside the verdicts, and what the page of a series says of its
+// noise.
+#include <catch2/catch.hpp>
+
+#include "api_fixture.hpp"
+#include "page_checks.hpp"
+#include "torchwatch/runs/run_store.hpp"
+#include "torchwatch/storage/comparison_store.hpp"
+
+using namespace torchwatch;
+using namespace torchwatch::storage;
+using Catch::Contains;
+
+namespace {
+
+const std::string kPath = "/series/resnet18/cpu-train/default/time";
+
+Benchmark benchmark_of(const std::string& workload) {
+  return {workload, {Device::cpu, Mode::train}, {}};
+}
+
+/// After the nightly of `fill` one that lacks two of its benchmarks, and self-tests.
+struct Lists : Api {
+  Lists() {
+    fill();
+    for (const auto* workload : {"alexnet", "dlrm"}) judge(1, workload, Verdict::unchanged);
+    add_builds(2);
+    next = comparisons.open({Purpose::nightly, 3, 2}, clock.wall_now()).value();
+    judge(next.id, "resnet18", Verdict::unchanged);
+    judge(next.id, "alexnet", Verdict::failed);
+    judge(next.id, "vgg16", Verdict::unchanged);
+  }
+
+  void judge(Id comparison, const std::string& workload, Verdict verdict) {
+    VerdictRow row;
+    row.comparison = comparison;
+    row.series = {benchmark_of(workload), Metric::time};
+    row.verdict = verdict;
+    row.ratio = verdict == Verdict::failed ? 0 : 1;
+    REQUIRE(comparisons.add_verdict(row));
+  }
+
+  Id add_self_test_of(Id build, Verdict verdict) {
+    const auto row = comparisons.open({Purpose::self_test, build, build}, clock.wall_now()).value();
+    judge(row.id, "resnet18", verdict);
+    judge(row.id, "alexnet", Verdict::unchanged);
+    return row.id;
+  }
+
+  /// Ends the newest nightly an hour after its first run began.
+  void end() {
+    constexpr WallMillis kHour = 3'600'000;
+    add_run(next, kBegin);
+    add_run(next, kBegin + 1);
+    REQUIRE(comparisons.cancel(next.id, "enough", kBegin + kHour));
+  }
+
+  nlohmann::json listed(Id id) { return get("/api/v1/comparisons/" + std::to_string(id)).body; }
+
+  static constexpr WallMillis kBegin = 1'786'000'000'000;
+  ComparisonStore comparisons{*database};
+  ComparisonRow next;
+};
+
+}  // namespace
+
+TEST_CASE("a list says how many benchmarks of the nightly before a nightly lost") {
+  Lists api;
+  CHECK(api.listed(2).at("benchmarks_lost") == 2);
+  CHECK(api.listed(1).at("benchmarks_lost").is_null());
+  CHECK_THAT(api.get("/comparisons.csv").text, Contains("benchmarks lost"));
+  const auto page = api.page("/comparisons");
+  CHECK(wrong_tag(page) == "");
+  CHECK_THAT(page, Contains("benchmarks lost"));
+  // What is not judged yet has lost nothing.
+  api.comparisons.open({Purpose::nightly, 4, 3}, api.clock.wall_now()).value();
+  CHECK(api.listed(3).at("benchmarks_lost").is_null());
+}
+
+TEST_CASE("a list says how long a comparison took from its first run to its end") {
+  Lists api;
+  CHECK(api.listed(2).at("seconds").is_null());
+  api.end();
+  CHECK(api.listed(2).at("seconds") == 3600);
+  CHECK_THAT(api.page("/comparisons"), Contains(">1 h 0 min<"));
+  CHECK_THAT(api.get("/comparisons.csv").text, Contains(",1 h"));
+}
+
+TEST_CASE("a list leads to the self-test of a nightly's build, else to the newest before it") {
+  Lists api;
+  CHECK(api.listed(2).at("self_test").is_null());
+  const auto first = api.add_self_test_of(3, Verdict::regressed);
+  const auto found = api.listed(2).at("self_test");
+  CHECK(found.at("comparison") == first);
+  CHECK(found.at("series") == 2);
+  CHECK(found.at("regressed") == 1);
+  CHECK(api.listed(first).at("self_test").is_null());
+  CHECK(api.listed(1).at("self_test").is_null());  // it is of another build, and later
+  const auto page = api.page("/comparisons");
+  CHECK_THAT(page, Contains("1 of 2</a>"));
+  const auto later = api.comparisons.open({Purpose::nightly, 4, 3}, api.clock.wall_now()).value();
+  CHECK(api.listed(later.id).at("self_test").at("comparison") == first);
+}
+
+TEST_CASE("filters of the list keep its columns") {
+  Lists api;
+  api.add_self_test_of(3, Verdict::unchanged);
+  const auto csv = api.get("/comparisons.csv?purpose=nightly").text;
+  CHECK_THAT(csv, Contains("self-test: called changed") && Contains("0 of 2"));
+  CHECK_THAT(csv, !Contains(",self_test,"));
+  CHECK_THAT(api.get("/comparisons.md?purpose=nightly").text, Contains("0 of 2"));
+}
+
+TEST_CASE("small pictures of one configuration stand below the heat map, and others are a choice") {
+  Lists api;
+  VerdictRow infer;
+  infer.comparison = 1;
+  infer.series = {{"resnet18", {Device::cpu, Mode::infer}, {}}, Metric::time};
+  infer.ratio = 1;
+  infer.verdict = Verdict::unchanged;
+  REQUIRE(api.comparisons.add_verdict(infer));
+  const auto page = api.page("/comparisons/1");
+  CHECK(page.find("id=\"map\"") < page.find("id=\"pasts\""));
+  CHECK_THAT(page, Contains("cpu-train: the past of each model"));
+  CHECK_THAT(page, Contains("?configuration=cpu-infer"));
+  CHECK_THAT(api.page("/comparisons/1?configuration=cpu-infer"),
+             Contains("cpu-infer: the past of each model"));
+  CHECK(api.get("/comparisons/1?configuration=cuda-train").status == 400);
+  CHECK_THAT(api.get("/comparisons/1.md").text, Contains("cpu-train: the past of each model"));
+}
+
+TEST_CASE("the page of a series says how noisy it is, and what drift is judged against") {
+  Lists api;
+  CHECK_THAT(api.page(kPath), Contains("not known: too few runs of one build yet"));
+  CHECK(api.get("/api/v1" + kPath).body.at("noise").is_null());
+  CHECK(api.get("/api/v1" + kPath).body.at("drift_reference").is_null());
+  for (int i = 0; i < 5; ++i) api.add_run(api.next, Lists::kBegin + i);
+  const auto noise = api.get("/api/v1" + kPath).body.at("noise");
+  CHECK(noise.at("pairs") == 4);
+  CHECK(noise.at("spread") == 0);
+  CHECK(noise.at("minimum_detectable_effect") > 0);
+  CHECK_THAT(api.page(kPath), Contains("minimum detectable effect") && Contains("4 pairs"));
+
+  const NewComparison with_older{
+      .purpose = Purpose::drift, .candidate = 3, .baseline = 1, .nightlies_back = 2};
+  const auto drift = api.comparisons.open(with_older, api.clock.wall_now()).value();
+  VerdictRow verdict;
+  verdict.comparison = drift.id;
+  verdict.series = {benchmark_of("resnet18"), Metric::time};
+  verdict.ratio = 1.04;
+  verdict.baseline_value = 2e6;
+  verdict.candidate_value = 2.08e6;
+  REQUIRE(api.comparisons.add_verdict(verdict));
+  const auto reference = api.get("/api/v1" + kPath).body.at("drift_reference");
+  CHECK(reference.at("build") == "2.14.0.dev20260816");
+  CHECK(reference.at("value") == 2e6);
+  CHECK(reference.at("url") == "/api/v1/comparisons/" + std::to_string(drift.id));
+  for (const auto* shown : {"", "?show=logarithmic"}) {
+    const auto page = api.page(kPath + shown);
+    CHECK(wrong_tag(page) == "");
+    CHECK_THAT(page, Contains("drift: reference 2.14.0.dev20260816"));
+    CHECK_THAT(page, Contains("data-value=\"drift\""));
+  }
+  CHECK_THAT(api.page(kPath + "?show=changes"), !Contains("drift: reference"));
+}
