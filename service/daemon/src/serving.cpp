@@ -151,10 +151,10 @@ report::CountCommits counter_of(const config::Config& config) {
 /// What pages and the API say of noise. Both must outlive it.
 std::function<Result<std::optional<evidence::Noise>>(const Series&)> noise_of(
     const config::Config& config, storage::Database& database) {
-  const auto figures = std::make_shared<evidence::NoiseFigures>(database, [&](const auto& series) {
-    return nightly::settings_of_next(config, database, series);
-  });
-  return [figures](const Series& series) { return figures->of(series); };
+  return [&](const Series& series) -> Result<std::optional<evidence::Noise>> {
+    TW_TRY(const auto settings, nightly::settings_of_next(config, database, series));
+    return evidence::read_noise(database, series, settings);
+  };
 }
 
 /// What pages and the API show of the files of builds. Both must outlive it.

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <vector>
 
+#include "detectable.hpp"
 #include "signed_rank.hpp"
 #include "torchwatch/detect/time_verdict.hpp"
 #include "torchwatch/figures/figures.hpp"
@@ -27,6 +28,10 @@ std::vector<int> interim_looks(const Settings& settings) {
   for (int pairs = least; pairs < most; pairs *= 2) looks.push_back(pairs);
   looks.push_back(most);
   return looks;
+}
+
+double error_share_of(const std::vector<int>& looks) {
+  return 1.0 / static_cast<double>(looks.size());
 }
 
 /// The pairs of one look, and its share of every allowed error.
@@ -127,9 +132,13 @@ ConfirmDecision decide(const InterimLook& look, const Settings& settings) {
 
 }  // namespace
 
+double confirmed_from(std::span<const double> log_ratios, const Settings& settings) {
+  return detectable({log_ratios, error_share_of(interim_looks(settings)), true}, settings);
+}
+
 ConfirmDecision confirm(std::span<const double> log_ratios, const Settings& settings) {
   const auto looks = interim_looks(settings);
-  const double error_share = 1.0 / static_cast<double>(looks.size());
+  const double error_share = error_share_of(looks);
   ConfirmDecision decision;
   if (!are_usable(log_ratios)) {
     decision.measure_more = false;

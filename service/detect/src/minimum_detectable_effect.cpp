@@ -1,10 +1,12 @@
 #include "torchwatch/detect/minimum_detectable_effect.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <random>
 #include <vector>
 
+#include "detectable.hpp"
 #include "torchwatch/detect/series_judgement.hpp"
 
 namespace torchwatch::detect {
@@ -56,6 +58,21 @@ Comparisons comparisons_with(std::span<const double> same_build, double change,
   return all;
 }
 
+/// That many pairs without a change, spread as the given ones are: each size with either sign.
+std::vector<double> symmetric_pairs(std::span<const double> same_build, int count) {
+  std::vector<double> sizes;
+  for (const double pair : same_build) sizes.push_back(std::abs(pair));
+  std::ranges::sort(sizes);
+  std::vector<double> pairs;
+  const int halves = count / 2;
+  for (int i = 0; i < halves; ++i) {
+    const double quantile = (i + 0.5) / halves;
+    const double size = sizes[static_cast<std::size_t>(quantile * static_cast<double>(sizes.size()))];
+    pairs.insert(pairs.end(), {size, -size});
+  }
+  return pairs;
+}
+
 }  // namespace
 
 MinimumDetectableEffect estimate_minimum_detectable_effect(
@@ -83,6 +100,13 @@ MinimumDetectableEffect estimate_minimum_detectable_effect(
   }
   effect.change = found;
   return effect;
+}
+
+double predict_minimum_detectable_effect(std::span<const double> same_build_log_ratios,
+                                         const Settings& settings) {
+  const auto screened = symmetric_pairs(same_build_log_ratios, settings.screen_pairs_max);
+  const auto confirmed = symmetric_pairs(same_build_log_ratios, settings.confirm_pairs_max);
+  return std::max(suspected_from(screened, settings), confirmed_from(confirmed, settings));
 }
 
 }  // namespace torchwatch::detect

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "detectable.hpp"
 #include "signed_rank.hpp"
 #include "torchwatch/detect/time_verdict.hpp"
 #include "torchwatch/figures/figures.hpp"
@@ -69,6 +70,10 @@ bool suggests_change(const Centre& centre, const Settings& settings) {
 }
 
 }  // namespace
+
+double suspected_from(std::span<const double> log_ratios, const Settings& settings) {
+  return detectable(centre_of(log_ratios, settings), settings);
+}
 
 ScreenDecision screen(std::span<const double> log_ratios, const Settings& settings) {
   ScreenDecision decision;

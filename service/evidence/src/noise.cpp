@@ -12,6 +12,7 @@ using storage::RunValue;
 
 constexpr std::size_t kPairsMin = 4;  ///< fewer say nothing about noise
 constexpr int kRunsRead = 200;
+constexpr double kDoubling = 1;  ///< beyond it a figure would say nothing
 
 /// Pairs of successive runs of one build, as the rules of times see them.
 std::vector<double> same_build_log_ratios(const std::vector<RunValue>& values) {
@@ -34,22 +35,17 @@ std::optional<Noise> noise_of(const Series& series, const std::vector<RunValue>&
   Noise noise{.pairs = ratios.size(),
               .spread = detect::estimate(ratios, settings.confidence).pair_sd};
   if (series.metric != Metric::time) return noise;
-  const auto effect = detect::estimate_minimum_detectable_effect(ratios, settings);
-  if (std::isfinite(effect.change)) noise.minimum_detectable_effect = effect.change;
+  const double effect = detect::predict_minimum_detectable_effect(ratios, settings);
+  if (effect <= kDoubling) noise.minimum_detectable_effect = effect;
   return noise;
 }
 
-Result<std::optional<Noise>> NoiseFigures::of(const Series& series) {
-  TW_TRY(const auto settings, settings_of_(series));
-  TW_TRY(const auto values, storage::RunStore(database_).history(
-                                series, kRunsRead, storage::RunStore::HistoryOf::published_builds));
-  if (values.empty()) return std::nullopt;
-  const std::scoped_lock lock(mutex_);
-  auto& known = known_[series];
-  const auto newest = values.back().attempt;
-  if (known.newest_run == newest && known.alpha == settings.alpha) return known.noise;
-  known = {newest, settings.alpha, noise_of(series, values, settings)};
-  return known.noise;
+Result<std::optional<Noise>> read_noise(storage::Database& database, const Series& series,
+                                        const detect::Settings& settings) {
+  using HistoryOf = storage::RunStore::HistoryOf;
+  TW_TRY(const auto values, storage::RunStore(database).history(series, kRunsRead,
+                                                                HistoryOf::published_builds));
+  return noise_of(series, values, settings);
 }
 
 }  // namespace torchwatch::evidence

@@ -147,7 +147,7 @@ Api::Api(events::FeedLimits limits, const std::string& perfetto)
       .count_commits = [this](const auto&, const auto&) { return commits; },
       .steps_of = [this](const auto& row) { return bisection::trace_of(*reader, row); },
       .suite = suite,
-      .noise_of = [this](const auto& series) { return noise.of(series); },
+      .noise_of = [this](const auto& series) { return evidence::read_noise(*reader, series, {}); },
       .files_of = [this](const auto& build) { return files_of(build); },
       .take_note = [this](const auto& request) { return sign_ins->take_note(request); },
       .commits_address = "https://github.com/pytorch/pytorch",
@@ -224,7 +224,7 @@ api::Backend Api::backend(Database& shown) {
           feed.get(),
           "https://github.com/owner/issues",
           [this](const auto& build) { return files_of(build); },
-          [this](const auto& series) { return noise.of(series); }};
+          [this](const auto& series) { return evidence::read_noise(*reader, series, {}); }};
 }
 
 report::BuildFiles Api::files_of(const BuildRow& build) const {

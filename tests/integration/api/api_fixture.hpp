@@ -85,10 +85,6 @@ struct Api {
   std::filesystem::path socket = folder.path() / "control";
   std::unique_ptr<torchwatch::storage::Database> database;
   std::unique_ptr<torchwatch::storage::Database> reader;  ///< what is shown is read by it
-  torchwatch::evidence::NoiseFigures noise{
-      *reader, [](const torchwatch::Series&) {
-        return torchwatch::Result<torchwatch::detect::Settings>(torchwatch::detect::Settings());
-      }};
   torchwatch::test::FakeClock clock;
   torchwatch::test::FakeRandom random;
   std::mutex mutex;

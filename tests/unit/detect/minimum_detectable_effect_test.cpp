@@ -44,3 +44,22 @@ TEST_CASE("the same pairs and seed give the same effect") {
   CHECK(estimate_minimum_detectable_effect(pairs, {}, 3).change ==
         estimate_minimum_detectable_effect(pairs, {}, 3).change);
 }
+
+TEST_CASE("what is predicted without a simulation is close to what a simulation finds") {
+  for (const double spread : {0.004, 0.01, 0.02, 0.04, 0.07, 0.1}) {
+    CAPTURE(spread);
+    const auto pairs = pairs_with_spread(spread);
+    const auto simulated = estimate_minimum_detectable_effect(pairs, {}).change;
+    const double apart = spread < 0.05 ? 0.1 : 0.2;
+    CHECK(predict_minimum_detectable_effect(pairs, {}) == Approx(simulated).epsilon(apart));
+  }
+}
+
+TEST_CASE("with a smaller threshold a smaller effect is predicted") {
+  Settings sharp;
+  sharp.threshold = 0.03;
+  sharp.gate = 0.026;
+  const auto pairs = pairs_with_spread(0.01);
+  CHECK(predict_minimum_detectable_effect(pairs, sharp) <
+        predict_minimum_detectable_effect(pairs, {}));
+}

@@ -66,7 +66,7 @@ struct Backend {
   events::Feed* feed = nullptr;       ///< who sends events; null: nobody does
   std::string issues_address = {};    ///< of the repository with the issues; empty: there are none
   report::AskForFiles files_of = {};  ///< the files of a build; must not block
-  /// Returns the noise of a series, as evidence::NoiseFigures does; empty: it is not known.
+  /// Returns the noise of a series, as evidence::read_noise does; empty: it is not known.
   std::function<Result<std::optional<evidence::Noise>>(const Series&)> noise_of = {};
 };
 

@@ -21,4 +21,11 @@ struct MinimumDetectableEffect {
 MinimumDetectableEffect estimate_minimum_detectable_effect(
     std::span<const double> same_build_log_ratios, const Settings&, std::uint64_t seed = 1);
 
+/// Returns the least change of that simulation without simulating: the one that both rules say
+/// would have been found, had their last looks seen this noise. Takes microseconds where a
+/// simulation takes up to a second. For normal noise it is within a tenth of it with a spread of up
+/// to 5 %, and beyond up to a fifth too small. Needs at least two pairs, all finite.
+double predict_minimum_detectable_effect(std::span<const double> same_build_log_ratios,
+                                         const Settings&);
+
 }  // namespace torchwatch::detect

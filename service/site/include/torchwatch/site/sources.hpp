@@ -33,7 +33,7 @@ struct Sources {
   std::function<Result<std::vector<report::TraceStep>>(const storage::BisectionRow&)> steps_of = {};
   /// Returns the suite's workloads, as api::Backend::suite does; empty: pages name no domains.
   std::function<Result<nlohmann::json>()> suite = {};
-  /// Returns the noise of a series, as evidence::NoiseFigures does; empty: pages say nothing of it.
+  /// Returns the noise of a series, as evidence::read_noise does; empty: pages say nothing of it.
   std::function<Result<std::optional<evidence::Noise>>(const Series&)> noise_of = {};
   /// Returns the files of a build; empty: pages say nothing of them. Must not block.
   report::AskForFiles files_of = {};
