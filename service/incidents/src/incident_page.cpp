@@ -1,13 +1,12 @@
 #include <algorithm>
 
-#include "items.hpp"
-#include "mutes.hpp"
 #include "torchwatch/documents/bisection.hpp"
 #include "torchwatch/evidence/comparison.hpp"
 #include "torchwatch/evidence/series.hpp"
 #include "torchwatch/figures/figures.hpp"
 #include "torchwatch/forms/actions.hpp"
 #include "torchwatch/heard/heard.hpp"
+#include "torchwatch/incidents/pages.hpp"
 #include "torchwatch/pictures/incident_drawings.hpp"
 #include "torchwatch/profiles/pages.hpp"
 #include "torchwatch/records/printable.hpp"

@@ -1,11 +1,11 @@
 #include <charconv>
 #include <cmath>
 
-#include "items.hpp"
 #include "torchwatch/documents/bisection.hpp"
 #include "torchwatch/evidence/bisection.hpp"
 #include "torchwatch/figures/figures.hpp"
 #include "torchwatch/forms/actions.hpp"
+#include "torchwatch/incidents/pages.hpp"
 #include "torchwatch/records/hex.hpp"
 #include "torchwatch/report/bisection_text.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
