@@ -170,6 +170,7 @@ pages::Sources page_sources(const config::Config& config, storage::Database& dat
           .subject_of = subject_of,
           .count_commits = counter_of(config),
           .steps_of = [&database](auto& row) { return bisection::trace_of(database, row); },
+          .outlook_of = [&database](auto& row) { return bisection::outlook_of(database, row); },
           .suite = suite_of(config),
           .commits_address = config::commits_address(config),
           .issues_address = config::issues_address(config),
@@ -304,7 +305,8 @@ api::Backend Daemon::backend(storage::Database& database) {
       .check_database = [this] { return upkeep_->check(); },
       .feed = feed_.get(),
       .issues_address = config::issues_address(application_.config()),
-      .files_of = files_of(application_.config(), *folder_sizes_)};
+      .files_of = files_of(application_.config(), *folder_sizes_),
+      .outlook_of = [&database](const auto& row) { return bisection::outlook_of(database, row); }};
 }
 
 }  // namespace torchwatch::daemon

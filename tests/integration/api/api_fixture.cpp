@@ -146,6 +146,7 @@ Api::Api(events::FeedLimits limits, const std::string& perfetto)
       .subject_of = [this](const std::string&) { return subject; },
       .count_commits = [this](const auto&, const auto&) { return commits; },
       .steps_of = [this](const auto& row) { return bisection::trace_of(*reader, row); },
+      .outlook_of = [this](const auto& row) { return bisection::outlook_of(*reader, row); },
       .suite = suite,
       .files_of = [this](const auto& build) { return files_of(build); },
       .take_note = [this](const auto& request) { return sign_ins->take_note(request); },
@@ -222,7 +223,8 @@ api::Backend Api::backend(Database& shown) {
           [this] { return database->check_invariants(); },
           feed.get(),
           "https://github.com/owner/issues",
-          [this](const auto& build) { return files_of(build); }};
+          [this](const auto& build) { return files_of(build); },
+          [&shown](const BisectionRow& row) { return bisection::outlook_of(shown, row); }};
 }
 
 report::BuildFiles Api::files_of(const BuildRow& build) const {

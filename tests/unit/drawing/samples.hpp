@@ -4,6 +4,7 @@
 #include "torchwatch/drawing/history.hpp"
 #include "torchwatch/drawing/nightly.hpp"
 #include "torchwatch/drawing/posterior.hpp"
+#include "torchwatch/drawing/probes.hpp"
 
 // One drawing of each kind, as a comparison with a regression gives it.
 
@@ -12,5 +13,6 @@ torchwatch::drawing::ForestPlot sample_forest();
 torchwatch::drawing::MemoryLevels sample_memory();
 torchwatch::drawing::History sample_history();
 torchwatch::drawing::PosteriorSteps sample_posterior();
+torchwatch::drawing::ProbeStrips sample_probes();
 torchwatch::drawing::HeatMap sample_heat_map();
 torchwatch::drawing::DeviceShares sample_shares();

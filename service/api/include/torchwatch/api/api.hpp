@@ -64,6 +64,9 @@ struct Backend {
   events::Feed* feed = nullptr;       ///< who sends events; null: nobody does
   std::string issues_address = {};    ///< of the repository with the issues; empty: there are none
   report::AskForFiles files_of = {};  ///< the files of a build; must not block
+  /// Says what an open bisection does next, as bisection::outlook_of does.
+  std::function<Result<std::optional<report::SearchOutlook>>(const storage::BisectionRow&)>
+      outlook_of = {};
 };
 
 /// The routes of /api/v1 and /healthz, as `openapi.json` of this folder describes them (a test

@@ -2,7 +2,9 @@
 
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,6 +31,9 @@ struct Sources {
   report::CountCommits count_commits = {};  ///< empty: pages count none
   /// Makes the steps of a bisection, as bisection::trace_of does; empty: pages show none.
   std::function<Result<std::vector<report::TraceStep>>(const storage::BisectionRow&)> steps_of = {};
+  /// Says what an open bisection does next, as bisection::outlook_of does; empty: pages do not.
+  std::function<Result<std::optional<report::SearchOutlook>>(const storage::BisectionRow&)>
+      outlook_of = {};
   /// Returns the suite's workloads, as api::Backend::suite does; empty: pages name no domains.
   std::function<Result<nlohmann::json>()> suite = {};
   /// Returns the files of a build; empty: pages say nothing of them. Must not block.
