@@ -225,6 +225,26 @@ Result<std::vector<CallsOf>> EvidenceReader::operators_of(Id build) {
   });
 }
 
+Result<std::map<std::string, std::int64_t>> EvidenceReader::operators_registered_in(Id build) {
+  static const std::string prefix = "operators_registered.";
+  return read(
+      database_, [&](Connection& connection) -> Result<std::map<std::string, std::int64_t>> {
+        Query stated(connection,
+                     "SELECT name, value FROM covariate WHERE name GLOB ?3 AND attempt_id = "
+                     "(SELECT max(newest.id) FROM " +
+                         kNewestOfBuild +
+                         "JOIN covariate ON covariate.attempt_id = newest.id AND name GLOB ?3)",
+                     build, Pass::coverage, prefix + "*");
+        std::map<std::string, std::int64_t> counts;
+        while (stated.next()) {
+          const auto name = stated.take<std::string>();
+          counts[name.substr(prefix.size())] = stated.take<std::int64_t>();
+        }
+        if (stated.damage()) return fail(*stated.damage());
+        return counts;
+      });
+}
+
 Result<std::vector<Unprofiled>> EvidenceReader::unprofiled_of(Id build) {
   return read(database_, [&](Connection& connection) {
     return all_rows(Query(connection,
