@@ -16,6 +16,7 @@
 #include "torchwatch/report/build_files.hpp"
 #include "torchwatch/report/trunk_range.hpp"
 #include "torchwatch/storage/rows.hpp"
+#include "torchwatch/traces/self_times.hpp"
 
 namespace torchwatch::pages {
 
@@ -44,10 +45,12 @@ struct Sources {
   std::string commits_address = {};   ///< where commits are linked; empty: they are not
   std::string issues_address = {};    ///< where issues are linked; empty: they are not
   std::filesystem::path traces = {};  ///< the folder of traces; empty: there are none
-  std::string perfetto = {};          ///< where a trace may be handed to; empty: nowhere
-  std::string assets = {};            ///< the script's folder: "assets/5d1c/"; empty: no script
-  double confidence = 0.99;           ///< of the intervals of comparisons
-  double threshold = 1.07;            ///< the ratio that must be found
+  /// Adds traces up by operator; remembers what it has read.
+  std::shared_ptr<traces::SelfTimeReader> self_times = std::make_shared<traces::SelfTimeReader>();
+  std::string perfetto = {};      ///< where a trace may be handed to; empty: nowhere
+  std::string assets = {};        ///< the script's folder: "assets/5d1c/"; empty: no script
+  double confidence = 0.99;       ///< of the intervals of comparisons
+  double threshold = 1.07;        ///< the ratio that must be found
   double exact_threshold = 1.02;  ///< the same where all runs of each build state the same bytes
   /// The API's, which some pages and all `.json` twins are made of.
   std::vector<http::Route> api = {};
