@@ -46,7 +46,7 @@ TEST_CASE("the hottest sensor of the processor counts, and no other one's") {
   CHECK(sensors.read() == 55'000);
 }
 
-TEST_CASE("what a broken sensor says is no temperature") {
+TEST_CASE("a broken sensor tells nothing") {
   const Sensors sensors;
   sensors.write("hwmon/hwmon0/name", "k10temp\n");
   sensors.write("hwmon/hwmon0/temp1_input", "-273150\n");

@@ -46,7 +46,7 @@ TEST_CASE("the largest difference is first, whichever way it goes, and what is n
   CHECK(changes[3].name == "a");
 }
 
-TEST_CASE("what is no trace is refused, and events without what they need are left out") {
+TEST_CASE("anything but a trace is refused, and events without what they need are left out") {
   for (const auto* text : {"", "[]", "{", R"({"traceEvents": 3})"}) {
     CHECK(self_times_in(text).error().code == ErrorCode::corrupt);
   }

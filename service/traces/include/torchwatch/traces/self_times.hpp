@@ -22,7 +22,7 @@ using SelfTimes = std::map<std::string, SelfTime>;  ///< by name
 
 /// Adds up a Chrome trace by name, each row of it (process and thread, or a GPU's stream) by
 /// itself. The iteration as a whole, which has no category, counts as nothing. Pure. Errors:
-/// corrupt, for what is no such trace.
+/// corrupt, for anything else.
 Result<SelfTimes> self_times_in(std::string_view trace);
 
 /// One name in two traces.
