@@ -55,6 +55,10 @@ class CulpritSearch::State {
   }
   const Action& action() const { return action_; }
   std::vector<double> posterior() const { return plan_.posterior(record_); }
+  Spent spent() const { return {record_.builds().count(), record_.runs()}; }
+  std::optional<ProbeReason> reason_of(const Measure& measure) const {
+    return plan_.reason_of(measure, record_);
+  }
   std::vector<std::size_t> next_builds(std::size_t builders) const {
     const auto* measure = std::get_if<Measure>(&action_);
     if (measure == nullptr || builds_needed(*measure, record_) == 0) return {};
@@ -119,6 +123,14 @@ Status CulpritSearch::apply(const SearchEvent& event) {
 
 std::vector<Effect> CulpritSearch::read(const Measure& measure) const {
   return state_->read(measure);
+}
+
+std::optional<ProbeReason> CulpritSearch::reason_of(const Measure& measure) const {
+  return state_->reason_of(measure);
+}
+
+Spent CulpritSearch::spent() const {
+  return state_->spent();
 }
 
 std::vector<double> CulpritSearch::posterior() const {

@@ -63,6 +63,8 @@ struct Question {
 struct Choice {
   double value = 0;  ///< bits per cost
   std::optional<Measure> measure;
+  double bits = 0;
+  int runs = 0;  ///< of the readings that it is valued by
 };
 
 /// Tries every number of series and readings for one class.
@@ -84,9 +86,52 @@ void consider(Choice& best, Measure measure, double probability, const Problem& 
       const double cost = builds + readings * runs_needed(measure);
       const double value = bits * chance / cost;
       if (bits < kLeastInformation || value <= best.value) continue;
-      best = {value, measure};
+      best = {value, measure, bits, readings * runs_needed(measure)};
     }
   }
+}
+
+/// The pairs with the problem's first build that read a class.
+Measure pairs_of(Place candidate, const Problem& problem) {
+  Measure measure;
+  measure.candidate = static_cast<std::size_t>(candidate);
+  measure.reference = reference_of(problem.span.from);
+  measure.purpose = Purpose::probe;
+  return measure;
+}
+
+Measure without_partner(Measure measure) {
+  measure.alone = true;
+  measure.reference = {};
+  return measure;
+}
+
+ProbeWorth worth_of(const Measure& measure, double bad, const Choice& choice,
+                    const SearchRecord& record) {
+  return {.candidate = measure.candidate,
+          .bad = bad,
+          .bits = choice.bits,
+          .runs = choice.runs,
+          .builds = builds_needed(measure, record),
+          .chance = chance_to_build(static_cast<Place>(measure.candidate), record)};
+}
+
+/// A class with the probability that the culprit lies at it or before it.
+struct Split {
+  Place place = 0;
+  double bad = 0;
+};
+
+/// Those of the classes that can be read between the problem's ends.
+std::vector<Split> splits_of(const Problem& problem, const std::vector<Group>& groups) {
+  std::vector<Split> splits;
+  double bad = 0;
+  for (const auto& group : groups) {
+    bad += group.mass;
+    if (group.last == problem.span.to) break;
+    splits.push_back({group.last, bad});
+  }
+  return splits;
 }
 
 }  // namespace
@@ -111,16 +156,10 @@ bool is_affordable(const Measure& measure, const SearchRecord& record) {
 std::optional<Measure> choose_probe(const Problem& problem, const SearchRecord& record,
                                     const std::vector<Group>& groups) {
   std::vector<Question> questions;
-  double bad = 0;
-  for (const auto& group : groups) {
-    bad += group.mass;
-    if (group.last == problem.span.to) break;
+  for (const auto [place, bad] : splits_of(problem, groups)) {
     const double bits = entropy(bad);  // as if a single reading of one series told everything
     if (bits < kLeastInformation) continue;
-    Measure measure;
-    measure.candidate = static_cast<std::size_t>(group.last);
-    measure.reference = reference_of(problem.span.from);
-    measure.purpose = Purpose::probe;
+    const auto measure = pairs_of(place, problem);
     const double builds = record.settings().build_cost * builds_needed(measure, record);
     questions.push_back({measure, bad, bits / (builds + 1)});
   }
@@ -139,12 +178,30 @@ std::optional<Measure> choose_probe(const Problem& problem, const SearchRecord& 
     }
     consider(best, question.measure, question.bad, problem, record);
     if (!problem.trusts_alone) continue;
-    Measure alone = question.measure;
-    alone.alone = true;
-    alone.reference = {};
-    consider(best, alone, question.bad, problem, record);
+    consider(best, without_partner(question.measure), question.bad, problem, record);
   }
   return best.measure;
+}
+
+std::optional<ProbeReason> reason_of_probe(const Measure& measure, const Problem& problem,
+                                           const SearchRecord& record,
+                                           const std::vector<Group>& groups) {
+  const auto splits = splits_of(problem, groups);
+  const auto own = std::ranges::find(splits, static_cast<Place>(measure.candidate), &Split::place);
+  if (own == splits.end()) return std::nullopt;
+  Choice chosen;
+  consider(chosen, measure, own->bad, problem, record);
+  ProbeReason reason{.chosen = worth_of(measure, own->bad, chosen, record),
+                     .build_cost = record.settings().build_cost};
+  const auto even =
+      std::ranges::max_element(splits, {}, [](const Split& split) { return entropy(split.bad); });
+  if (entropy(even->bad) <= entropy(own->bad)) return reason;
+  Choice other;
+  const auto pairs = pairs_of(even->place, problem);
+  consider(other, pairs, even->bad, problem, record);
+  if (problem.trusts_alone) consider(other, without_partner(pairs), even->bad, problem, record);
+  reason.most_even = worth_of(other.measure.value_or(pairs), even->bad, other, record);
+  return reason;
 }
 
 }  // namespace torchwatch::bisect

@@ -13,6 +13,11 @@ namespace torchwatch::bisect {
 std::optional<Measure> choose_probe(const Problem&, const SearchRecord&,
                                     const std::vector<Group>& groups);
 
+/// What that probe is worth by the same rule, and what the class that splits most evenly would be.
+/// Nothing for a class that does not end a group.
+std::optional<ProbeReason> reason_of_probe(const Measure&, const Problem&, const SearchRecord&,
+                                           const std::vector<Group>& groups);
+
 /// Runs that the measurement takes.
 int runs_needed(const Measure&);
 

@@ -270,6 +270,13 @@ std::vector<double> SearchPlan::problem_posterior(const SearchRecord& record) co
                       known == penalties_.end() ? Penalties() : known->second);
 }
 
+std::optional<ProbeReason> SearchPlan::reason_of(const Measure& measure,
+                                                 const SearchRecord& record) const {
+  if (!problem_ || measure.purpose != Purpose::probe) return std::nullopt;
+  return reason_of_probe(measure, *problem_, record,
+                         groups_of(problem_->span, record, problem_posterior(record)));
+}
+
 std::vector<double> SearchPlan::posterior(const SearchRecord& record) const {
   std::vector<double> result(static_cast<std::size_t>(record.last() + 1), 0.0);
   if (!problem_) return result;

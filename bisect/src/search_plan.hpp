@@ -30,6 +30,10 @@ class SearchPlan {
   /// What is found by now, as the answer of a search that a limit ends here; empty: none does.
   Answer answer(const SearchRecord&, std::string limit) const;
 
+  /// Says what a probe is worth now; nothing for other measurements, and where no culprit is looked
+  /// for.
+  std::optional<ProbeReason> reason_of(const Measure&, const SearchRecord&) const;
+
   /// Returns the probability of each class to be the culprit now looked for; zeros without one.
   std::vector<double> posterior(const SearchRecord&) const;
 

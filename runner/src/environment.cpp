@@ -12,6 +12,7 @@
 
 #include "facts.hpp"
 #include "torchwatch/runner/libtorch.hpp"
+#include "torchwatch/runner/temperature.hpp"
 
 namespace torchwatch::runner {
 namespace {
@@ -113,15 +114,18 @@ std::map<std::string, std::int64_t> volatile_facts(const KernelCounters& before,
                                                    const KernelCounters& after) {
   double load = 0;
   std::ifstream("/proc/loadavg") >> load;
-  return {{"minor_faults", after.minor_faults - before.minor_faults},
-          {"major_faults", after.major_faults - before.major_faults},
-          {"involuntary_switches", after.involuntary_switches - before.involuntary_switches},
-          {"voluntary_switches", after.voluntary_switches - before.voluntary_switches},
-          {"cpu_ns", after.cpu_ns - before.cpu_ns},
-          {"wall_ns", after.wall_ns - before.wall_ns},
-          {"steal_ticks", after.steal_ticks - before.steal_ticks},
-          {"load1_milli", std::llround(load * 1000)},
-          {"is_virtual", is_virtual() ? 1 : 0}};
+  std::map<std::string, std::int64_t> facts{
+      {"minor_faults", after.minor_faults - before.minor_faults},
+      {"major_faults", after.major_faults - before.major_faults},
+      {"involuntary_switches", after.involuntary_switches - before.involuntary_switches},
+      {"voluntary_switches", after.voluntary_switches - before.voluntary_switches},
+      {"cpu_ns", after.cpu_ns - before.cpu_ns},
+      {"wall_ns", after.wall_ns - before.wall_ns},
+      {"steal_ticks", after.steal_ticks - before.steal_ticks},
+      {"load1_milli", std::llround(load * 1000)},
+      {"is_virtual", is_virtual() ? 1 : 0}};
+  if (const auto milli = processor_temperature()) facts["temperature_milli"] = *milli;
+  return facts;
 }
 
 }  // namespace torchwatch::runner

@@ -88,6 +88,9 @@ void run_coverage(const models::Definition& definition, const Request& request, 
   const auto setup = setup_of(request);
   const auto workload = models::build(definition, setup);
   result.operators = operators_called([&] { workload->step(); });
+  for (const auto& [space, count] : operators_registered()) {
+    result.environment.volatile_facts["operators_registered." + space] = count;
+  }
   synchronise(setup.device);
 }
 

@@ -1,4 +1,5 @@
 #include <mutex>
+#include <set>
 
 #include "operator_watch.hpp"
 #include "torchwatch/models/torch.hpp"
@@ -36,6 +37,18 @@ std::map<std::string, std::int64_t> operators_called(const std::function<void()>
   const OperatorWatch watch(counter, mine, at::RecordFunctionCallback(on_enter));
   work();
   return mine.calls();
+}
+
+std::map<std::string, std::int64_t> operators_registered() {
+  auto& dispatcher = c10::Dispatcher::singleton();
+  std::set<std::string> names;
+  for (const auto& known : dispatcher.getAllOpNames()) {
+    // Without a schema it is only an implementation of what another library would bring.
+    if (dispatcher.findSchema(known)) names.insert(known.name);
+  }
+  std::map<std::string, std::int64_t> counts;
+  for (const auto& name : names) ++counts[name.substr(0, name.find("::"))];
+  return counts;
 }
 
 }  // namespace torchwatch::runner

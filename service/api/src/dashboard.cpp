@@ -73,6 +73,15 @@ json operators_json(const evidence::Coverage& coverage) {
   return listed;
 }
 
+json surface_json(const evidence::Coverage& coverage) {
+  auto listed = json::array();
+  for (const auto& space : evidence::covered_spaces(coverage)) {
+    listed.push_back(
+        {{"namespace", space.name}, {"called", space.called}, {"registered", space.registered}});
+  }
+  return listed;
+}
+
 /// What an item waits for; the reason is not for strangers.
 json waits_json(const std::optional<storage::SetbackRow>& setback, const Request& request) {
   return setback ? text_of(report::waiting_text(*setback), request) : json(nullptr);
@@ -160,6 +169,7 @@ Result<Reply> get_coverage(const Request& request, const Backend& backend) {
   return http::object_reply({{"build", build_json(build, request)},
                              {"benchmarks", report::json_list(coverage.benchmarks)},
                              {"operators", operators_json(coverage)},
+                             {"surface", surface_json(coverage)},
                              {"before", build_json(before, request)},
                              {"lost", change.lost},
                              {"gained", change.gained}});

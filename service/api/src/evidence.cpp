@@ -110,9 +110,26 @@ json steps_json(const drawing::PosteriorSteps& drawn) {
   for (const auto& step : drawn.steps) {
     listed.push_back({{"commit", step.probe ? json(drawn.commits[*step.probe].sha) : json(nullptr)},
                       {"ratio", step.ratio ? json(*step.ratio) : json(nullptr)},
-                      {"probabilities", step.masses}});
+                      {"probabilities", step.masses},
+                      {"why", report::text_or_null(step.why)}});
   }
   return listed;
+}
+
+/// What an open search does next and what it has cost; null for others.
+Result<json> outlook_json(const storage::BisectionRow& row, const Backend& backend) {
+  if (!backend.outlook_of) return nullptr;
+  TW_TRY(const auto outlook, backend.outlook_of(row));
+  if (!outlook) return nullptr;
+  const auto& next = outlook->next;
+  return json{{"text", sentence_on(*outlook)},
+              {"commit", next ? report::text_or_null(next->commit) : json(nullptr)},
+              {"needs_build", outlook->needs_build},
+              {"builds", outlook->spent.builds},
+              {"builds_max", outlook->builds_max},
+              {"runs", outlook->spent.runs},
+              {"runs_max", outlook->runs_max},
+              {"commits_left", outlook->commits_left}};
 }
 
 }  // namespace
@@ -146,12 +163,14 @@ Result<Reply> get_steps(const Request& request, const Backend& backend) {
     TW_TRY(steps, backend.trace_of(row));
   }
   const auto drawn = evidence::posterior_steps(context_of(request, backend), row, steps);
+  TW_TRY(const auto outlook, outlook_json(row, backend));
   return http::object_reply({{"bisection", id},
                              {"url", "/api/v1/bisections/" + std::to_string(id)},
                              {"good", row.good},
                              {"bad", row.bad},
                              {"commits", commits_json(drawn.commits)},
-                             {"steps", steps_json(drawn)}});
+                             {"steps", steps_json(drawn)},
+                             {"outlook", outlook}});
 }
 
 }  // namespace torchwatch::api

@@ -1,5 +1,7 @@
 #include "handlers.hpp"
 #include "torchwatch/report/machine.hpp"
+#include "torchwatch/report/self_test_figures.hpp"
+#include "torchwatch/runs/machine_conditions.hpp"
 #include "torchwatch/runs/run_reader.hpp"
 
 namespace torchwatch::api {
@@ -29,7 +31,12 @@ Result<Reply> get_machine(const Request& request, const Backend& backend) {
   TW_TRY_VOID(http::refuse_parameters(request));
   TW_TRY(const auto id, http::id_of(request));
   TW_TRY(const auto machine, storage::RunReader(backend.database).machine(id));
-  return http::object_reply(machine_json(machine));
+  TW_TRY(const auto conditions, storage::conditions_of(backend.database, id));
+  TW_TRY(const auto self_tests, storage::self_tests_on(backend.database, id));
+  auto out = machine_json(machine);
+  out["conditions"] = report::json_of(conditions);
+  out["self_tests"] = report::json_of(self_tests);
+  return http::object_reply(out);
 }
 
 }  // namespace torchwatch::api

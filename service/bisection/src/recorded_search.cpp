@@ -64,6 +64,16 @@ Status check_services(const comparison::Services& services) {
 
 }  // namespace
 
+Result<bisect::CulpritSearch> search_of(const BisectionSpec& spec, std::size_t classes) {
+  return bisect::CulpritSearch::create(settings_of(spec), series_of(spec), classes);
+}
+
+std::vector<bisect::Commit> commits_named_by(const std::vector<BisectionEvent>& events) {
+  std::vector<bisect::Commit> named;
+  for (const auto& event : events) note_commits(event, named);
+  return named;
+}
+
 std::string place_in(std::string origin, const std::string& sha) {
   for (auto at = origin.find(sha); at != std::string::npos; at = origin.find(sha)) {
     origin.erase(at, sha.size());
@@ -83,8 +93,7 @@ Result<RecordedSearch> RecordedSearch::open(comparison::Services& services, stor
       spec.cannot_change.empty() ? bisect::default_cannot_change() : spec.cannot_change;
   TW_TRY(const auto cannot_change, bisect::PathPatterns::create(patterns));
   auto folded = bisect::fold(range, cannot_change);
-  TW_TRY(auto search,
-         bisect::CulpritSearch::create(settings_of(spec), series_of(spec), folded.classes.size()));
+  TW_TRY(auto search, search_of(spec, folded.classes.size()));
   RecordedSearch recorded(storage::BisectionStore(services.database), bisection, spec.good,
                           std::move(search));
   recorded.range_ = std::move(range);
@@ -99,13 +108,13 @@ Result<RecordedSearch> RecordedSearch::from_events(storage::Database& database,
                                                    const BisectionSpec& spec) {
   storage::BisectionStore store(database);
   TW_TRY(const auto rows, store.events_of(bisection));
-  std::vector<bisect::Commit> named;
+  std::vector<BisectionEvent> events;
   for (const auto& row : rows) {
-    TW_TRY(const auto event, parse_event(row));
-    note_commits(event, named);
+    TW_TRY(auto event, parse_event(row));
+    events.push_back(std::move(event));
   }
-  TW_TRY(auto search,
-         bisect::CulpritSearch::create(settings_of(spec), series_of(spec), named.size()));
+  auto named = commits_named_by(events);
+  TW_TRY(auto search, search_of(spec, named.size()));
   RecordedSearch recorded(store, bisection, spec.good, std::move(search));
   for (std::size_t place = 0; place < named.size(); ++place) {
     recorded.folded_.classes.push_back({.commit = place, .folded = {}});

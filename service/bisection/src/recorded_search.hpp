@@ -14,6 +14,14 @@
 
 namespace torchwatch::bisection {
 
+/// The search of a bisection with that number of classes, before anything has happened. Errors:
+/// invalid.
+Result<bisect::CulpritSearch> search_of(const BisectionSpec&, std::size_t classes);
+
+/// The commits of the classes that events name, in the place of their classes; the others are
+/// empty. There are as many classes as any event says.
+std::vector<bisect::Commit> commits_named_by(const std::vector<BisectionEvent>&);
+
 /// An address without the commit: builds from one place are made alike.
 std::string place_in(std::string origin, const std::string& sha);
 

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "events.hpp"
+#include "followed_search.hpp"
 #include "torchwatch/bisection/spec.hpp"
 #include "torchwatch/records/hex.hpp"
 #include "torchwatch/records/statistics.hpp"
@@ -22,11 +23,14 @@ using Readings = std::map<std::size_t, std::vector<double>>;
 /// Reads the events of one bisection one after the other.
 class TraceReader {
  public:
-  explicit TraceReader(BisectionSpec spec) : spec_(std::move(spec)) {}
+  TraceReader(BisectionSpec spec, const std::vector<BisectionEvent>& events)
+      : spec_(std::move(spec)), followed_(spec_, events) {}
 
   TraceStep step_of(const BisectionEvent& event) {
     TraceStep step;
     step.kind = kind_of(event);
+    step.why = followed_.why(event);
+    followed_.apply(event);
     std::visit([&](const auto& known) { read(known, step); }, event);
     return step;
   }
@@ -132,27 +136,48 @@ class TraceReader {
   }
 
   BisectionSpec spec_;
+  FollowedSearch followed_;
   std::map<Class, std::string> commits_;  ///< of the classes that have a build
   Readings good_readings_;                ///< what the good end has read so far
   bool has_begun_ = false;                ///< something was measured
 };
+
+Result<std::vector<BisectionEvent>> parsed(const storage::BisectionRow& row,
+                                           const std::vector<storage::BisectionEventRow>& stored) {
+  std::vector<BisectionEvent> events;
+  for (const auto& each : stored) {
+    auto event = parse_event(each);
+    if (!event) {
+      return fail(event.error().code,
+                  "bisection " + std::to_string(row.id) + ", " + event.error().message,
+                  event.error().remedy);
+    }
+    events.push_back(*std::move(event));
+  }
+  return events;
+}
+
+/// The measurement that comes next, as a step without readings.
+TraceStep step_before(const bisect::Measure& wanted, const FollowedSearch& followed) {
+  TraceStep step;
+  step.kind = wanted.alone ? EventKind::measured_alone : EventKind::measured;
+  step.purpose = wanted.purpose;
+  step.place = wanted.candidate;
+  step.commit = followed.name_of(wanted.candidate);
+  if (!wanted.alone) step.against = followed.name_of(wanted.reference);
+  step.why = followed.why(wanted);
+  return step;
+}
 
 }  // namespace
 
 Result<std::vector<TraceStep>> trace_of(const storage::BisectionRow& row,
                                         const std::vector<storage::BisectionEventRow>& events) {
   TW_TRY(auto spec, parse_bisection_spec(row.spec_json));
-  TraceReader reader(std::move(spec));
+  TW_TRY(const auto known, parsed(row, events));
+  TraceReader reader(std::move(spec), known);
   std::vector<TraceStep> steps;
-  for (const auto& stored : events) {
-    const auto event = parse_event(stored);
-    if (!event) {
-      return fail(event.error().code,
-                  "bisection " + std::to_string(row.id) + ", " + event.error().message,
-                  event.error().remedy);
-    }
-    steps.push_back(reader.step_of(*event));
-  }
+  for (const auto& event : known) steps.push_back(reader.step_of(event));
   return steps;
 }
 
@@ -160,6 +185,33 @@ Result<std::vector<report::TraceStep>> trace_of(storage::Database& database,
                                                 const storage::BisectionRow& row) {
   TW_TRY(const auto events, storage::BisectionStore(database).events_of(row.id));
   return trace_of(row, events);
+}
+
+Result<std::optional<report::SearchOutlook>> outlook_of(storage::Database& database,
+                                                        const storage::BisectionRow& row) {
+  if (row.state != storage::BisectionState::open) return std::nullopt;
+  TW_TRY(const auto spec, parse_bisection_spec(row.spec_json));
+  TW_TRY(const auto stored, storage::BisectionStore(database).events_of(row.id));
+  TW_TRY(const auto events, parsed(row, stored));
+  FollowedSearch followed(spec, events);
+  for (const auto& event : events) followed.apply(event);
+  // Before the ends are measured nobody but the repository knows how many classes there are.
+  const bool has_begun = std::ranges::any_of(events, [](const BisectionEvent& event) {
+    return std::holds_alternative<PairsMeasured>(event);
+  });
+  const auto* search = followed.search();
+  if (search == nullptr || !has_begun) return std::nullopt;
+  report::SearchOutlook outlook{.commits = followed.class_count(),
+                                .spent = search->spent(),
+                                .builds_max = spec.builds_max,
+                                .runs_max = spec.runs_max,
+                                .commits_left = commits_left(search->posterior())};
+  const auto next = search->next();
+  if (const auto* wanted = std::get_if<bisect::Measure>(&next)) {
+    outlook.next = step_before(*wanted, followed);
+    outlook.needs_build = !search->next_builds(1).empty();
+  }
+  return std::optional(std::move(outlook));
 }
 
 int commits_left(const std::vector<double>& posterior) {

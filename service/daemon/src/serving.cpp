@@ -181,6 +181,7 @@ pages::Sources page_sources(const config::Config& config, storage::Database& dat
           .subject_of = subject_of,
           .count_commits = counter_of(config),
           .steps_of = [&database](auto& row) { return bisection::trace_of(database, row); },
+          .outlook_of = [&database](auto& row) { return bisection::outlook_of(database, row); },
           .suite = suite_of(config),
           .noise_of = noise_of(config, database),
           .commits_address = config::commits_address(config),
@@ -317,7 +318,8 @@ api::Backend Daemon::backend(storage::Database& database) {
       .feed = feed_.get(),
       .issues_address = config::issues_address(application_.config()),
       .files_of = files_of(application_.config(), *folder_sizes_),
-      .noise_of = noise_of(application_.config(), database)};
+      .noise_of = noise_of(application_.config(), database),
+      .outlook_of = [&database](const auto& row) { return bisection::outlook_of(database, row); }};
 }
 
 }  // namespace torchwatch::daemon

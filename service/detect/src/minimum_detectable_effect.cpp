@@ -67,7 +67,8 @@ std::vector<double> symmetric_pairs(std::span<const double> same_build, int coun
   const int halves = count / 2;
   for (int i = 0; i < halves; ++i) {
     const double quantile = (i + 0.5) / halves;
-    const double size = sizes[static_cast<std::size_t>(quantile * static_cast<double>(sizes.size()))];
+    const double size =
+        sizes[static_cast<std::size_t>(quantile * static_cast<double>(sizes.size()))];
     pairs.insert(pairs.end(), {size, -size});
   }
   return pairs;

@@ -119,7 +119,7 @@ void draw_step(Svg& svg, const PosteriorSteps& steps, const PosteriorStep& step,
   const double top = svg.y();
   const auto masses = sums(masses_of(steps, step), grid.columns);
   svg.open(probe_words(steps, step) + " " + interval_cell(drawable(step.interval)) + ": " +
-           believed_words(steps, step));
+           believed_words(steps, step) + (step.why.empty() ? "" : "; why: " + step.why));
   const double words_y = svg.is_narrow() ? top - 4 : top + 18;
   svg.text(0, words_y, "code", probe_words(steps, step));
   svg.box(grid.left, top, grid.step * static_cast<double>(grid.columns.shown), grid.row - 2,

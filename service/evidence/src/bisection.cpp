@@ -103,7 +103,8 @@ drawing::PosteriorSteps posterior_steps(const Context& context, const storage::B
     if (!is_sought(step.posterior)) continue;
     drawn.steps.push_back({.probe = column_at(columns, step.place),
                            .ratio = ratio_of(step, row.good),
-                           .masses = masses_of(columns, step.posterior)});
+                           .masses = masses_of(columns, step.posterior),
+                           .why = step.why ? sentence_on(*step.why) : ""});
   }
   return drawn;
 }

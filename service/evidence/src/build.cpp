@@ -61,8 +61,10 @@ Result<drawing::DeviceShares> device_shares_of(const Context& context,
 }
 
 Result<Coverage> coverage_of(storage::Database& database, storage::Id build) {
-  TW_TRY(const auto calls, storage::EvidenceReader(database).operators_of(build));
+  storage::EvidenceReader reader(database);
+  TW_TRY(const auto calls, reader.operators_of(build));
   Coverage coverage;
+  TW_TRY(coverage.registered, reader.operators_registered_in(build));
   for (const auto& [benchmark, run, name, count] : calls) {
     coverage.operators[name].push_back(benchmark);
     if (coverage.benchmarks.empty() || coverage.benchmarks.back() != benchmark) {
@@ -70,6 +72,18 @@ Result<Coverage> coverage_of(storage::Database& database, storage::Id build) {
     }
   }
   return coverage;
+}
+
+std::vector<CoveredSpace> covered_spaces(const Coverage& coverage) {
+  std::vector<CoveredSpace> spaces;
+  for (const auto& [name, registered] : coverage.registered) {
+    const auto prefix = name + "::";
+    const auto called = std::ranges::count_if(
+        coverage.operators, [&](const auto& known) { return known.first.starts_with(prefix); });
+    spaces.push_back({.name = name, .called = called, .registered = registered});
+  }
+  std::ranges::stable_sort(spaces, std::ranges::greater{}, &CoveredSpace::registered);
+  return spaces;
 }
 
 CoverageChange coverage_change(const Coverage& before, const Coverage& after) {

@@ -39,7 +39,8 @@ Result<SideLevels> levels_of(const Context& context, std::vector<RunDetail> runs
 
 Result<std::optional<drawing::MemoryLevels>> memory_levels_of(
     const Context& context, const storage::ComparisonRow& comparison, const Series& series) {
-  TW_TRY(const auto runs, measured_runs(context, comparison.id, series.benchmark, Pass::memory));
+  TW_TRY(const auto runs, measured_runs(context, {storage::OwnerKind::comparison, comparison.id},
+                                        series.benchmark, Pass::memory));
   std::vector<RunDetail> baseline;
   std::vector<RunDetail> candidate;
   for (const auto& run : runs) {

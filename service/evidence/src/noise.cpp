@@ -43,8 +43,8 @@ std::optional<Noise> noise_of(const Series& series, const std::vector<RunValue>&
 Result<std::optional<Noise>> read_noise(storage::Database& database, const Series& series,
                                         const detect::Settings& settings) {
   using HistoryOf = storage::RunStore::HistoryOf;
-  TW_TRY(const auto values, storage::RunStore(database).history(series, kRunsRead,
-                                                                HistoryOf::published_builds));
+  TW_TRY(const auto values,
+         storage::RunStore(database).history(series, kRunsRead, HistoryOf::published_builds));
   return noise_of(series, values, settings);
 }
 

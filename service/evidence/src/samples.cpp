@@ -12,12 +12,6 @@ namespace {
 using storage::RunDetail;
 using storage::SampleSet;
 
-/// The samples that a metric's values are made of; empty where a run has its value alone.
-std::string_view kind_of(Metric metric) {
-  if (metric == Metric::time) return "wall_ns";
-  return metric == Metric::device_time ? "device_ns" : "";
-}
-
 /// A run without samples yet.
 SeriesRun placed(const RunDetail& run, const storage::ComparisonRow& comparison) {
   SeriesRun placed{.run = run.attempt};
@@ -48,7 +42,12 @@ drawing::StripRun drawn(const SeriesRun& run) {
 
 }  // namespace
 
-Result<std::vector<RunDetail>> measured_runs(const Context& context, storage::Id comparison,
+std::string_view kind_of(Metric metric) {
+  if (metric == Metric::time) return "wall_ns";
+  return metric == Metric::device_time ? "device_ns" : "";
+}
+
+Result<std::vector<RunDetail>> measured_runs(const Context& context, storage::Owner owner,
                                              const Benchmark& benchmark, Pass pass) {
   constexpr int kRunsMax = 10'000;  // more than a plan has of one benchmark
   const storage::RunFilter filter{.workload = benchmark.workload,
@@ -56,9 +55,7 @@ Result<std::vector<RunDetail>> measured_runs(const Context& context, storage::Id
                                   .variant = to_string(benchmark.variant),
                                   .pass = std::string(to_string(pass)),
                                   .state = std::string(to_string(storage::AttemptState::done))};
-  TW_TRY(auto runs,
-         storage::RunReader(context.database)
-             .list({storage::OwnerKind::comparison, comparison}, filter, kRunsMax, INT64_MAX));
+  TW_TRY(auto runs, storage::RunReader(context.database).list(owner, filter, kRunsMax, INT64_MAX));
   std::erase_if(runs, [](const RunDetail& run) { return run.status != RunStatus::ok; });
   std::ranges::reverse(runs);
   return runs;
@@ -68,7 +65,8 @@ Result<std::vector<SeriesRun>> runs_of(const Context& context,
                                        const storage::ComparisonRow& comparison,
                                        const Series& series) {
   TW_TRY(const auto measured,
-         measured_runs(context, comparison.id, series.benchmark, pass_of(series.metric)));
+         measured_runs(context, {storage::OwnerKind::comparison, comparison.id}, series.benchmark,
+                       pass_of(series.metric)));
   const auto kind = kind_of(series.metric);
   storage::RunReader reader(context.database);
   std::vector<SeriesRun> runs;

@@ -12,7 +12,6 @@ Result<Page> make_overview(const View&);
 
 Result<Page> make_comparisons(const View&);
 Result<Page> make_incidents(const View&);
-Result<Page> make_bisections(const View&);
 Result<Page> make_builds(const View&);
 Result<Page> make_machines(const View&);
 Result<Page> make_models(const View&);
@@ -30,16 +29,6 @@ Result<std::multimap<std::string, std::string>> query_of_pair(const View&);
 
 /// The heat map of the first of these comparisons that has verdicts; nothing where none has.
 Result<html::Fragment> newest_matrix(const std::vector<storage::ComparisonRow>&, const View&);
-
-/// What changed, who did it and how sure that is, with the evidence, what to do, and what was done.
-Result<Page> make_incident(const View&);
-
-/// The series of which no incident is opened for a time, and one such mute.
-Result<Page> make_mutes(const View&);
-Result<Page> make_mute(const View&);
-
-/// How a search went, step by step; `?step=` shows what was known at one of them.
-Result<Page> make_bisection(const View&);
 
 /// The past of one series, which the path or the query names; without one all series.
 Result<Page> make_series(const View&);

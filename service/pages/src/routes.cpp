@@ -4,11 +4,12 @@
 #include <mutex>
 #include <optional>
 
-#include "evidence_picture.hpp"
 #include "items.hpp"
 #include "style_sheet.hpp"
 #include "torchwatch/canvas/canvas.hpp"
 #include "torchwatch/digest/sha256.hpp"
+#include "torchwatch/incidents/evidence_picture.hpp"
+#include "torchwatch/incidents/pages.hpp"
 #include "torchwatch/pages/pages.hpp"
 #include "torchwatch/paging/paging.hpp"
 #include "torchwatch/profiles/pages.hpp"

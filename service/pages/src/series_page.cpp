@@ -2,10 +2,10 @@
 #include <cstdlib>
 
 #include "items.hpp"
-#include "mutes.hpp"
 #include "torchwatch/evidence/series.hpp"
 #include "torchwatch/figures/figures.hpp"
 #include "torchwatch/heard/heard.hpp"
+#include "torchwatch/incidents/pages.hpp"
 #include "torchwatch/profiles/pages.hpp"
 #include "torchwatch/report/reproduce.hpp"
 #include "torchwatch/report/view.hpp"

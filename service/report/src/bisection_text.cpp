@@ -74,7 +74,72 @@ std::string_view said_of(const TraceStep& step) {
   return "";
 }
 
+/// "0.61 bits of 2 runs and a build".
+std::string worth_text(const bisect::ProbeWorth& worth) {
+  auto text = fmt::format("{:.2f} bits of {}", worth.bits,
+                          figures::count(static_cast<std::size_t>(worth.runs), "run"));
+  if (worth.builds > 0) {
+    text += worth.builds == 1 ? " and a build" : fmt::format(" and {} builds", worth.builds);
+  }
+  if (worth.builds > 0 && worth.chance < 1) {
+    text += " that succeeds with " + figures::share(worth.chance);
+  }
+  return text;
+}
+
+std::string sentence_on_probe(const StepReason& why) {
+  const auto& [chosen, build_cost, most_even] = *why.probe;
+  auto text = fmt::format("with {} the culprit is this commit or an earlier one, and {}",
+                          figures::share(chosen.bad),
+                          chosen.builds == 0 ? "it is built" : "it must be built first");
+  if (chosen.bits > 0) text += "; expected are " + worth_text(chosen) + ", the most for the cost";
+  if (!most_even) return text + "; no other commit splits what is left more evenly";
+  text += fmt::format("; the most even split, {} with {}, ",
+                      why.most_even.empty() ? "a commit without a build" : short_sha(why.most_even),
+                      figures::share(most_even->bad));
+  text += most_even->bits > 0 ? "would tell " + worth_text(*most_even)
+                              : std::string("has nothing left to tell that is worth its runs");
+  const bool counts_builds = chosen.builds > 0 || most_even->builds > 0;
+  return counts_builds ? text + fmt::format(" (a build counts as {:.0f} runs)", build_cost) : text;
+}
+
 }  // namespace
+
+std::string sentence_on(const StepReason& why) {
+  if (why.is_beside) {
+    return "several are built at once, so that they cut what is left into equal parts";
+  }
+  switch (why.purpose) {
+    case bisect::Purpose::verify_ends:
+      return "all that follows rests on the difference between the ends";
+    case bisect::Purpose::probe:
+      return why.probe ? sentence_on_probe(why) : "";
+    case bisect::Purpose::verify_culprit:
+      return why.mass > 0
+                 ? figures::confidence(why.mass) +
+                       " sure of it, and then nothing tells more than to compare the two directly"
+                 : "what the culprit changed is measured against the commit before it";
+    case bisect::Purpose::look_for_more:
+      return "what was found leaves open whether there is another cause here";
+  }
+  return "";
+}
+
+std::string sentence_on(const SearchOutlook& outlook) {
+  if (!outlook.next) return "Next the search ends: nothing is left to measure.";
+  const auto& next = *outlook.next;
+  const auto name = [&](const std::string& sha) {
+    if (!sha.empty()) return short_sha(sha);
+    return fmt::format("commit {} of the {} that can have the culprit", next.place.value_or(0) + 1,
+                       outlook.commits);
+  };
+  auto text =
+      "Next: " + std::string(outlook.needs_build ? "build and " : "") + "measure " +
+      name(next.commit) +
+      (next.kind == EventKind::measured_alone ? " alone" : " against " + name(next.against));
+  if (next.why) text += ". Why: " + sentence_on(*next.why);
+  return text + ".";
+}
 
 std::string verification_text(const VerificationFacts& facts) {
   return "against " + short_sha(facts.parent) + ", the commit before it that builds, " +
@@ -127,6 +192,7 @@ json json_of(const TraceStep& step) {
           {"after", text_or_null(step.after)},
           {"up_to", text_or_null(step.up_to)},
           {"probability", step.probability > 0 ? json(step.probability) : nullptr},
+          {"why", text_or_null(step.why ? sentence_on(*step.why) : "")},
           {"text", sentence_on(step)}};
 }
 

@@ -31,6 +31,24 @@ json json_of(const std::optional<storage::MachineClass>& machine_class) {
   return {{"id", machine_class->id}, {"name", machine_class->name}};
 }
 
+json json_of(const storage::MachineConditions& conditions) {
+  json temperature;
+  if (const auto& of = conditions.temperatures) {
+    constexpr double kDegree = 1000;
+    temperature = {{"least", static_cast<double>(of->least) / kDegree},
+                   {"median", static_cast<double>(of->median) / kDegree},
+                   {"most", static_cast<double>(of->most) / kDegree},
+                   {"newest", static_cast<double>(of->newest) / kDegree}};
+  }
+  return {{"runs", conditions.runs},
+          {"temperature", temperature},
+          {"load",
+           {{"least", conditions.load_least},
+            {"median", conditions.load_median},
+            {"most", conditions.load_most}}},
+          {"stolen_share", conditions.stolen_share}};
+}
+
 json json_of(const storage::MachineRow& machine) {
   return {{"id", machine.id},
           {"machine_class", json_of(machine.machine_class)},

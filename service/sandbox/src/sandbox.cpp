@@ -24,7 +24,11 @@ constexpr std::array kSystem{
     "/etc/ld.so.conf.d",
     "/etc/ld.so.preload",
     "/etc/alternatives",
+    "/sys/class/hwmon",
+    "/sys/class/thermal",
+    "/sys/devices/platform/coretemp.0",
     "/sys/devices/system",
+    "/sys/devices/virtual/thermal",
     "/sys/fs/cgroup",
     "/sys/kernel/mm/transparent_hugepage",
 };

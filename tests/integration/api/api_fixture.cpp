@@ -146,6 +146,7 @@ Api::Api(events::FeedLimits limits, const std::string& perfetto)
       .subject_of = [this](const std::string&) { return subject; },
       .count_commits = [this](const auto&, const auto&) { return commits; },
       .steps_of = [this](const auto& row) { return bisection::trace_of(*reader, row); },
+      .outlook_of = [this](const auto& row) { return bisection::outlook_of(*reader, row); },
       .suite = suite,
       .noise_of = [this](const auto& series) { return evidence::read_noise(*reader, series, {}); },
       .files_of = [this](const auto& build) { return files_of(build); },
@@ -224,7 +225,8 @@ api::Backend Api::backend(Database& shown) {
           feed.get(),
           "https://github.com/owner/issues",
           [this](const auto& build) { return files_of(build); },
-          [this](const auto& series) { return evidence::read_noise(*reader, series, {}); }};
+          [this](const auto& series) { return evidence::read_noise(*reader, series, {}); },
+          [&shown](const BisectionRow& row) { return bisection::outlook_of(shown, row); }};
 }
 
 report::BuildFiles Api::files_of(const BuildRow& build) const {

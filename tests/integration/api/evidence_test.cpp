@@ -210,6 +210,30 @@ TEST_CASE("the coverage of a build says which benchmarks call an operator") {
   const auto coverage = api.get("/api/v1/coverage").body;
   CHECK(coverage.at("benchmarks").at(0).at("workload") == "resnet18");
   CHECK(coverage.at("operators") == json::array({{{"name", "aten::conv2d"}, {"benchmarks", {0}}}}));
+  CHECK(coverage.at("surface").empty());
+  CHECK_THAT(api.page("/coverage?build=2"),
+             Contains("How many operators the build has is not known"));
+}
+
+TEST_CASE("coverage is stated against the operators that the build has, and is searched by name") {
+  Api api;
+  api.fill();
+  RunResult result;
+  result.operators = {{"aten::conv2d", 20}, {"aten::relu", 1}};
+  result.environment.volatile_facts = {{"operators_registered.aten", 8},
+                                       {"operators_registered.mkldnn", 2}};
+  add_result(api, kOnGpu, Pass::coverage, result);
+  CHECK(api.get("/api/v1/coverage").body.at("surface") ==
+        json::array({{{"namespace", "aten"}, {"called", 2}, {"registered", 8}},
+                     {{"namespace", "mkldnn"}, {"called", 0}, {"registered", 2}}}));
+  CHECK_THAT(api.page("/coverage?build=2"),
+             Contains("Of the 10 operators that the build") && Contains("2 are called: 20 %"));
+  const auto searched = api.page("/coverage?build=2&operator=relu");
+  CHECK_THAT(searched, Contains("aten::relu") && !Contains("aten::conv2d"));
+  CHECK_THAT(searched, Contains("name=\"operator\" maxlength=\"200\" value=\"relu\""));
+  CHECK_THAT(searched, Contains("<input type=\"hidden\" name=\"build\" value=\"2\">"));
+  CHECK_THAT(api.page("/coverage?build=2&operator=lstm"),
+             Contains("No model calls such an operator.") && Contains("value=\"lstm\""));
 }
 
 TEST_CASE("what is no longer called is said against the build that was measured so before") {

@@ -2,9 +2,11 @@
 
 #include "api_fixture.hpp"
 #include "torchwatch/runs/retention.hpp"
+#include "torchwatch/runs/run_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 
 using namespace torchwatch;
+using namespace torchwatch::storage;
 using nlohmann::json;
 
 TEST_CASE("the samples of a run are listed with their unit in the order of measuring") {
@@ -94,6 +96,54 @@ TEST_CASE("a machine is what its runs were measured on") {
   CHECK(api.get("/api/v1/runs/1").body.at("node").is_null());
   CHECK(api.get("/api/v1/runs/1").body.at("machine").at("url") == machine.at("url"));
   CHECK(api.get("/api/v1/machines/2").status == 404);
+}
+
+TEST_CASE("a machine has what its runs state of it, and its builds compared with themselves") {
+  Api api;
+  api.fill();
+  const auto untold = api.get("/api/v1/machines/1").body;
+  CHECK(untold.at("conditions").at("temperature").is_null());
+  CHECK(untold.at("self_tests").at("self_tests").empty());
+  CHECK_THAT(api.page("/machines/1"),
+             Catch::Contains("not told by this machine") && Catch::Contains("no run is refused"));
+  const auto self_test =
+      ComparisonStore(*api.database)
+          .open({.purpose = Purpose::self_test, .candidate = 2, .baseline = 2}, 1)
+          .value();
+  RunStore runs(*api.database);
+  for (const std::int64_t milli : {61'000, 48'000, 52'400}) {
+    RunResult result;
+    result.attempt = "at " + std::to_string(milli);
+    result.samples_ns = {20, 20, 20};
+    result.values = {{Metric::time, 20}};
+    result.environment.facts = {{"cpu_model", "Model X"}, {"cpus", "2"}};
+    result.environment.volatile_facts = {{"temperature_milli", milli},
+                                         {"load1_milli", 1'500},
+                                         {"wall_ns", 1'000'000'000},
+                                         {"steal_ticks", 10}};
+    REQUIRE(runs.issue({.owner = {OwnerKind::comparison, self_test.id},
+                        .slot = result.attempt,
+                        .build = 2,
+                        .benchmark = {"resnet18", {Device::cpu, Mode::train}, {}}},
+                       result.attempt, 1));
+    REQUIRE(runs.record({{result.attempt, result}}, 2));
+  }
+  VerdictRow verdict;
+  verdict.comparison = self_test.id;
+  verdict.series = {{"resnet18", {Device::cpu, Mode::train}, {}}, Metric::time};
+  verdict.verdict = Verdict::unchanged;
+  REQUIRE(ComparisonStore(*api.database).add_verdict(verdict));
+  const auto machine = api.get("/api/v1/machines/1").body;
+  const auto& conditions = machine.at("conditions");
+  CHECK(conditions.at("runs") == 4);
+  CHECK(conditions.at("temperature") ==
+        json{{"least", 48.0}, {"median", 52.4}, {"most", 61.0}, {"newest", 52.4}});
+  CHECK(conditions.at("load").at("median") == 1.5);
+  // 30 ticks of 10 ms in 3 s of two processors.
+  CHECK(conditions.at("stolen_share").get<double>() == Approx(0.05));
+  CHECK(machine.at("self_tests").at("all").at("series") == 1);
+  CHECK_THAT(api.page("/machines/1"), Catch::Contains("52 °C at the end of the newest run; 48 °C "
+                                                      "to 61 °C, half of the time up to 52 °C"));
 }
 
 TEST_CASE("a workload says what was measured of it, and is found by its name") {

@@ -115,6 +115,46 @@ TEST_CASE("the page shows the stage of a search under way") {
              Contains("<li aria-current=\"step\">verify</li>\n<li>look for more</li>"));
 }
 
+TEST_CASE("an open search says what it does next, why, and what it costs, in each form") {
+  Ended api;
+  BisectionStore searches(*api.database);
+  bisection::BisectionSpec spec;
+  spec.good = "aaaa";
+  spec.bad = "bbbb";
+  spec.series = {{.series = {{"resnet18", {Device::cpu, Mode::train}, {}}, Metric::cpu_peak},
+                  .noise_sd = 0,
+                  .minimum_effect = 1}};
+  BisectionRow row;
+  row.good = spec.good;
+  row.bad = spec.bad;
+  row.spec_json = to_json(spec);
+  row.created_at = api.clock.wall_now();
+  row = searches.open(row).value();
+  const auto path = "/bisections/" + std::to_string(row.id);
+  CHECK(api.get("/api/v1" + path + "/steps").body.at("outlook").is_null());
+  REQUIRE(searches.append(row.id, {0, "built", R"({"candidate": 3, "commit": "bbbb"})"}));
+  REQUIRE(searches.append(row.id,
+                          {1, "measured",
+                           R"({"candidate": 3, "reference": null, "purpose": "verify_ends",)"
+                           R"( "effects": {"0": [4096, 4096]}, "references": {"0": [9000, 9000]},)"
+                           R"( "posterior": [0.25, 0.25, 0.25, 0.25]})"}));
+  const std::string next = "Next: build and measure commit 2 of the 4 that can have the culprit";
+  const std::string why = "all that follows rests on the difference between the ends";
+  const auto page = api.page(path);
+  CHECK_THAT(page, Contains(next) && Contains("Why: with 50 % the culprit is this commit") &&
+                       Contains(why));
+  CHECK_THAT(page, Contains("<dt>builds so far</dt>") && Contains("about 2 more commits to try"));
+  CHECK_THAT(page, Contains("What each commit reads") && Contains("id=\"probes-title\""));
+  CHECK_THAT(api.get(path + ".md").text, Contains(next) && Contains(why));
+  const auto steps = api.get("/api/v1" + path + "/steps").body;
+  CHECK(steps.at("steps").at(0).at("why") == why);
+  CHECK(steps.at("outlook").at("needs_build") == true);
+  CHECK(steps.at("outlook").at("builds") == 0);
+  CHECK(steps.at("outlook").at("runs") == 4);
+  CHECK(steps.at("outlook").at("commits_left") == 2);
+  CHECK(api.get("/api/v1" + path).body.at("bisection_trace").at(1).at("why") == why);
+}
+
 TEST_CASE("a comparison says how many commits lie between its builds, where that is known") {
   TwoNightlies api;
   const auto& [from, to, row] = api.compared;

@@ -9,6 +9,8 @@
 #include "api_fixture.hpp"
 #include "page_checks.hpp"
 #include "torchwatch/platform/gzip.hpp"
+#include "torchwatch/runs/run_store.hpp"
+#include "torchwatch/storage/comparison_store.hpp"
 
 using namespace torchwatch;
 using namespace torchwatch::storage;
@@ -81,6 +83,42 @@ TEST_CASE("a trace is handed to the Perfetto that is configured, and to none wit
     CHECK(count(html, link) == (perfetto.empty() ? 0 : 1));
     CHECK(count(html, "Perfetto") == (perfetto.empty() ? 0 : 1));
   }
+}
+
+TEST_CASE("an incident says which operators take longer, where both builds have a trace") {
+  const auto trace = [](int copies, int addmm) {
+    return R"({"traceEvents":[{"ph":"X","cat":"operator","name":"aten::copy_","ts":0,"dur":)" +
+           std::to_string(copies) +
+           R"(},{"ph":"X","cat":"operator","name":"aten::addmm","ts":9000,"dur":)" +
+           std::to_string(addmm) + "}]}";
+  };
+  Api api;
+  api.fill();
+  const auto after = api.add_trace(trace(1500, 300));
+  CHECK_THAT(api.page("/incidents/1"), !Contains("What takes longer"));
+  RunResult result;
+  result.attempt = "profile-before";
+  result.breakdown_reason = "a run on the CPU has no device";
+  const auto alone = ComparisonStore(*api.database)
+                         .open({.purpose = Purpose::measurement, .candidate = 1}, 1)
+                         .value();
+  RunStore runs(*api.database);
+  const auto before = runs.issue({.owner = {OwnerKind::comparison, alone.id},
+                                  .slot = "alone/profile/before",
+                                  .build = 1,
+                                  .benchmark = {"resnet18", {Device::cpu, Mode::train}, {}},
+                                  .pass = Pass::profile},
+                                 result.attempt, 1);
+  REQUIRE(before);
+  REQUIRE(runs.record({{result.attempt, result}}, 2));
+  const auto file = traces::file_of(api.folder.path() / "traces", result.attempt);
+  REQUIRE(traces::keep(api.folder.write("before.json", trace(300, 310)), file).value());
+
+  const auto page = api.page("/incidents/1");
+  CHECK_THAT(page, Contains("What takes longer") && Contains("aten::copy_ differs most, by +1.2"));
+  CHECK(page.find("aten::copy_</td>") < page.find("aten::addmm</td>"));
+  CHECK_THAT(page, Contains("traces/" + std::to_string(*before) + "\">The trace before</a>") &&
+                       Contains("traces/" + std::to_string(after) + "\">after</a>"));
 }
 
 TEST_CASE("a trace that was removed, and a run of another pass, are not found, with the reason") {

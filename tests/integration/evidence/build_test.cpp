@@ -118,4 +118,23 @@ TEST_CASE("operators know the benchmarks that call them") {
   CHECK(coverage.operators.at("aten::conv2d").size() == 2);
   CHECK(coverage.operators.at("aten::relu") == std::vector{on_gpu("alexnet")});
   CHECK(evidence::coverage_of(*rows.database, rows.baseline).value().operators.empty());
+  CHECK(evidence::covered_spaces(coverage).empty());
+}
+
+TEST_CASE("coverage is a share of the operators that the build itself has, by namespace") {
+  Profiled rows;
+  rows.add_coverage(on_gpu("alexnet"), {{"aten::conv2d", 5}, {"aten::relu", 7}});
+  RunResult result;
+  result.operators = {{"aten::conv2d", 20}, {"mkldnn::linear", 1}};
+  result.environment.volatile_facts = {
+      {"operators_registered.aten", 8}, {"operators_registered.mkldnn", 20}, {"load1_milli", 3}};
+  rows.add_run(rows.row, Block{on_gpu("resnet18"), Pass::coverage, Stage::screen, 0}, 1, result);
+  const auto coverage = evidence::coverage_of(*rows.database, rows.candidate).value();
+  const auto spaces = evidence::covered_spaces(coverage);
+  REQUIRE(spaces.size() == 2);
+  CHECK(spaces[0].name == "mkldnn");
+  CHECK(spaces[0].called == 1);
+  CHECK(spaces[1].name == "aten");
+  CHECK(spaces[1].called == 2);
+  CHECK(spaces[1].registered == 8);
 }

@@ -6,6 +6,7 @@
 #include "connection.hpp"
 #include "stores.hpp"
 #include "torchwatch/runs/evidence_reader.hpp"
+#include "torchwatch/runs/machine_conditions.hpp"
 #include "torchwatch/runs/retention.hpp"
 #include "torchwatch/runs/run_reader.hpp"
 #include "torchwatch/storage/alarm_store.hpp"
@@ -252,6 +253,9 @@ struct FullDatabase : FreshStores {
     REQUIRE(reader.levels_between(1, comparison.id, Metric::time));
     REQUIRE(reader.profiles_of(comparison.candidate));
     REQUIRE(reader.operators_of(comparison.candidate));
+    REQUIRE(reader.operators_registered_in(comparison.candidate));
+    REQUIRE(conditions_of(database, 1));
+    REQUIRE(self_tests_on(database, 1));
     REQUIRE(reader.profile_runs_of(comparison.candidate));
     REQUIRE(reader.profile_runs_of(kTime.benchmark, 20));
     REQUIRE(reader.profile_run(77).error().code == ErrorCode::not_found);

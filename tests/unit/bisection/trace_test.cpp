@@ -3,7 +3,11 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
+#include "events.hpp"
+#include "recorded_search.hpp"
+#include "temporary_folder.hpp"
 #include "torchwatch/bisection/spec.hpp"
+#include "torchwatch/storage/bisection_store.hpp"
 
 using namespace torchwatch;
 using namespace torchwatch::bisection;
@@ -32,6 +36,50 @@ const storage::BisectionEventRow kEnds{
     R"({"candidate":3,"reference":null,"purpose":"verify_ends","effects":{"0":[0.1,0.2,0.1]},)"
     R"("references":{"0":[7.0,7.5,7.0]},"posterior":[0.25,0.25,0.25,0.25]})"};
 const storage::BisectionEventRow kMiddle{2, "built", R"({"candidate":1,"commit":"c1"})"};
+
+/// The events of a search among 16 commits whose exact change comes with c5, to its end or until
+/// that many measurements were made, as the driver stores them.
+std::vector<storage::BisectionEventRow> real_events(BisectionSpec& spec, int measurements) {
+  constexpr std::size_t kCulprit = 5;
+  constexpr std::size_t kCommits = 16;
+  spec.good = "good";
+  spec.bad = "c15";
+  spec.series = {{Series{Benchmark{"dlrm", {}, {}}, Metric::cpu_peak}, 0, 1}};
+  auto search = search_of(spec, kCommits).value();
+  std::vector<storage::BisectionEventRow> rows;
+  const auto add = [&](BisectionEvent event) {
+    if (const auto applied = search_event_of(event)) REQUIRE(search.apply(*applied));
+    if (auto* pairs = std::get_if<PairsMeasured>(&event)) pairs->posterior = search.posterior();
+    if (auto* runs = std::get_if<RunsMeasured>(&event)) runs->posterior = search.posterior();
+    rows.push_back(row_of(event, static_cast<int>(rows.size())));
+  };
+  const auto reading = [](const bisect::Reference& at) {
+    return 1e6 + (at && *at >= kCulprit ? 4096 : 0);
+  };
+  add(CommitBuilt{.candidate = kCommits - 1, .commit = "c15", .content_hash = {}, .origin = {}});
+  for (int made = 0; made < measurements; ++made) {
+    const auto next = search.next();
+    const auto* wanted = std::get_if<bisect::Measure>(&next);
+    if (wanted == nullptr) break;
+    for (const auto place : search.next_builds(1)) {
+      add(CommitBuilt{place, "c" + std::to_string(place), {}, {}});
+    }
+    const auto count = static_cast<std::size_t>(wanted->pairs);
+    const auto at = reading(wanted->candidate);
+    const auto before = reading(wanted->reference);
+    if (wanted->alone) {
+      add(RunsMeasured{{wanted->candidate, {{0, std::vector(count, at)}}}, wanted->purpose, {}});
+      continue;
+    }
+    add(PairsMeasured{{wanted->candidate,
+                       wanted->reference,
+                       {{0, std::vector(count, at - before)}},
+                       {{0, std::vector(count, before)}}},
+                      wanted->purpose,
+                      {}});
+  }
+  return rows;
+}
 
 }  // namespace
 
@@ -124,4 +172,78 @@ TEST_CASE("what is left of a search is the bits that its posterior lacks") {
   CHECK(commits_left({0.5, 0.25, 0.25, 0}) == 2);
   CHECK(commits_left({0.001, 0.998, 0.001}) == 0);
   CHECK(commits_left({0, 0, 0}) == 0);
+}
+
+TEST_CASE("a step says why it was the next one, as the search reckoned before it") {
+  BisectionSpec spec;
+  storage::BisectionRow row;
+  const auto events = real_events(spec, 100);
+  row.spec_json = to_json(spec);
+  const auto steps = trace_of(row, events).value();
+  const auto ends = std::ranges::find(steps, EventKind::measured, &report::TraceStep::kind);
+  REQUIRE(ends->why);
+  CHECK(sentence_on(*ends->why) == "all that follows rests on the difference between the ends");
+  // The first build is of the middle one of 16 commits that are alike.
+  const auto build = std::next(std::ranges::find_if(
+      steps, [](const auto& step) { return step.posterior.size() == 16 && step.probability > 0; }));
+  REQUIRE(build->kind == EventKind::built);
+  CHECK(build->commit == "c7");
+  REQUIRE(build->why);
+  CHECK(sentence_on(*build->why) ==
+        "with 50 % the culprit is this commit or an earlier one, and it must be built first; "
+        "expected are 1.00 bits of 1 run and a build, the most for the cost; no other commit "
+        "splits what is left more evenly");
+  const auto& probe = *std::next(build);
+  REQUIRE(probe.why);
+  CHECK(probe.why->probe->chosen.builds == 0);
+  CHECK(report::json_of(probe).at("why") == sentence_on(*probe.why));
+  const auto verified = std::ranges::find_if(
+      steps, [](const auto& step) { return step.purpose == bisect::Purpose::verify_culprit; });
+  REQUIRE(verified != steps.end());
+  REQUIRE(verified->why);
+  CHECK(verified->why->mass > 0.9);
+}
+
+TEST_CASE("a search of other rules gives no reasons from where it leads elsewhere") {
+  BisectionSpec spec;
+  storage::BisectionRow row;
+  auto events = real_events(spec, 3);
+  row.spec_json = to_json(spec);
+  const auto before = trace_of(row, events).value();
+  REQUIRE(before.back().why);
+  const auto ends = std::ranges::find(events, "measured", &storage::BisectionEventRow::kind);
+  auto body = nlohmann::json::parse(ends->body_json);
+  body["posterior"][0] = 0.9;
+  ends->body_json = body.dump();
+  const auto after = trace_of(row, events).value();
+  REQUIRE(after.size() == before.size());
+  CHECK_FALSE(after.back().why);
+}
+
+TEST_CASE("an open search says what it does next, why, and what it has cost") {
+  test::TemporaryFolder folder;
+  const auto database =
+      storage::Database::open({folder.path() / "torchwatch.sqlite", "", false}).value();
+  storage::BisectionStore store(*database);
+  BisectionSpec spec;
+  const auto events = real_events(spec, 2);
+  storage::BisectionRow row;
+  row.good = spec.good;
+  row.bad = spec.bad;
+  row.spec_json = to_json(spec);
+  row = store.open(row).value();
+  CHECK_FALSE(outlook_of(*database, row).value());
+  for (const auto& event : events) REQUIRE(store.append(row.id, event));
+
+  const auto outlook = outlook_of(*database, row).value();
+  REQUIRE(outlook);
+  CHECK(outlook->spent.builds == 1);
+  CHECK(outlook->runs_max == spec.runs_max);
+  CHECK(outlook->commits_left == 3);
+  REQUIRE(outlook->next);
+  CHECK(outlook->needs_build);
+  CHECK(outlook->next->commit.empty());
+  CHECK_THAT(sentence_on(*outlook),
+             Catch::StartsWith("Next: build and measure commit 4 of the 16 that can have the "
+                               "culprit alone. Why: with 50 % the culprit is this commit"));
 }

@@ -45,6 +45,7 @@ TEST_CASE("each kind of evidence is drawn as it was accepted") {
   check_golden("memory_levels", sample_memory());
   check_golden("history", sample_history());
   check_golden("posterior_steps", sample_posterior());
+  check_golden("probe_strips", sample_probes());
   check_golden("heat_map", sample_heat_map());
   check_golden("device_shares", sample_shares());
   check_golden("history_logarithmic", sample_logarithmic());
@@ -67,6 +68,7 @@ TEST_CASE("what has no data is a sentence, not an error") {
   check_sound(MemoryLevels{});
   check_sound(History{});
   check_sound(PosteriorSteps{});
+  check_sound(ProbeStrips{});
   check_sound(HeatMap{});
   check_sound(DeviceShares{});
   check_sound(SmallMultiples{});
@@ -133,6 +135,9 @@ TEST_CASE("text of others stays text in every drawing") {
   auto posterior = sample_posterior();
   posterior.commits[6].sha = posterior.commits[6].subject = posterior.title = kHostile;
   check_sound(posterior);
+  auto probes = sample_probes();
+  probes.commits[4].sha = probes.title = kHostile;
+  check_sound(probes);
   auto map = sample_heat_map();
   map.title = map.configurations[0] = map.rows[0].workload = map.rows[0].domain = kHostile;
   check_sound(map);

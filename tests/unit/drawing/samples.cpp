@@ -152,6 +152,31 @@ PosteriorSteps sample_posterior() {
   return steps;
 }
 
+ProbeStrips sample_probes() {
+  ProbeStrips strips{.title = "resnet18 cpu-train time, 0123456789ab to 6789ab012345"};
+  Numbers numbers;
+  constexpr std::size_t kCommits = 7;
+  constexpr std::size_t kBroken = 3;
+  constexpr std::size_t kCulprit = 4;
+  constexpr std::size_t kValues = 40;
+  for (std::size_t i = 0; i < kCommits; ++i) {
+    const std::string sha = "0123456789ab";
+    auto& commit = strips.commits.emplace_back(ProbedCommit{.sha = sha.substr(i) + sha.substr(0, i),
+                                                            .link = "commit/" + std::to_string(i)});
+    if (i == kBroken) {
+      commit.state = CommitState::unbuildable;
+      continue;
+    }
+    if (i == kCulprit) commit.state = CommitState::culprit;
+    const double middle = i < kCulprit ? 2.104e6 : 2.363e6;
+    for (std::size_t value = 0; value < kValues; ++value) {
+      commit.values.push_back(std::round(middle * (1 + 0.02 * numbers.bell())));
+    }
+  }
+  strips.commits[1].values[7] = 9.9e6;  // one value that would make all others a line
+  return strips;
+}
+
 HeatMap sample_heat_map() {
   using enum Verdict;
   return {.title = "2026-11-20 against 2026-11-19",

@@ -103,6 +103,30 @@ struct Measure {
   bool operator==(const Measure&) const = default;
 };
 
+/// What reading a class is worth while a culprit is looked for.
+struct ProbeWorth {
+  std::size_t candidate = 0;
+  double bad = 0;     ///< probability that the culprit is the class or an earlier one
+  double bits = 0;    ///< expected of `runs`; 0: nothing that is worth them
+  int runs = 0;       ///< that it is valued by; one of them is ordered at a time
+  int builds = 0;     ///< needed first
+  double chance = 1;  ///< that they succeed
+};
+
+/// Why a class is measured next: no other one tells more per cost, times the chance that it builds.
+struct ProbeReason {
+  ProbeWorth chosen;
+  double build_cost = 0;  ///< of one build, in runs
+  /// The class that splits what is believed most evenly, where that is another one: the best to
+  /// read if all cost and told the same.
+  std::optional<ProbeWorth> most_even = {};
+};
+
+struct Spent {
+  int builds = 0;
+  int runs = 0;
+};
+
 enum class Outcome {
   found,              ///< every change of minimum_effect has its culprit
   partly_found,       ///< some have; the reason says what is left
@@ -176,6 +200,13 @@ class CulpritSearch {
   /// change of the pairs, or of runs alone against the ends' level. Series without a reading are
   /// left out.
   std::vector<Effect> read(const Measure&) const;
+
+  /// Why that probe is worth its cost now, by the rule that orders probes. Nothing for what is no
+  /// probe, and while nothing is looked for.
+  std::optional<ProbeReason> reason_of(const Measure&) const;
+
+  /// What the search has cost so far: builds of classes between the ends, and runs.
+  Spent spent() const;
 
   /// The probability of each class to be the culprit now looked for; sums to 1. All zero while
   /// nothing is looked for (before the ends are verified, after the last culprit).

@@ -25,7 +25,8 @@ struct KernelCounters {
 KernelCounters read_kernel_counters();
 
 /// `after` - `before` under the names of the environment's volatile facts, with the load average
-/// (times 1,000) now, and whether the processor names a hypervisor.
+/// (times 1,000) now, whether the processor names a hypervisor, and how hot it is, where its
+/// sensors say that (`temperature_milli`, thousandths of a degree Celsius).
 std::map<std::string, std::int64_t> volatile_facts(const KernelCounters& before,
                                                    const KernelCounters& after);
 

@@ -73,4 +73,8 @@ GemmPeak measure_gemm_peak(models::Device device, models::Precision precision);
 /// operators: "aten::addmm": 12. Not reentrant.
 std::map<std::string, std::int64_t> operators_called(const std::function<void()>& work);
 
+/// How many operators the dispatcher of this build knows, by namespace: "aten": 1,588. Overloads of
+/// one name are one operator, as operators_called counts them.
+std::map<std::string, std::int64_t> operators_registered();
+
 }  // namespace torchwatch::runner

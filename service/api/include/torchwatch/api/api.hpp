@@ -68,6 +68,9 @@ struct Backend {
   report::AskForFiles files_of = {};  ///< the files of a build; must not block
   /// Returns the noise of a series, as evidence::read_noise does; empty: it is not known.
   std::function<Result<std::optional<evidence::Noise>>(const Series&)> noise_of = {};
+  /// Says what an open bisection does next, as bisection::outlook_of does.
+  std::function<Result<std::optional<report::SearchOutlook>>(const storage::BisectionRow&)>
+      outlook_of = {};
 };
 
 /// The routes of /api/v1 and /healthz, as `openapi.json` of this folder describes them (a test

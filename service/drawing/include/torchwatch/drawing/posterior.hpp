@@ -24,6 +24,7 @@ struct PosteriorStep {
   std::optional<double> ratio = {};       ///< the probed commit to the last good one
   std::optional<Interval> interval = {};
   std::vector<double> masses = {};  ///< one for each of `commits`: that it is the culprit
+  std::string why = {};             ///< why that commit was probed; for pointers and programs
 };
 
 /// A bisection step by step, as a matrix: a column a commit, oldest left, a row a step, newest on

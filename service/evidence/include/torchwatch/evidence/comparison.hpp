@@ -61,7 +61,19 @@ struct Coverage {
   /// By operator: the benchmarks that call it.
   std::map<std::string, std::vector<Benchmark>> operators = {};
   std::vector<Benchmark> benchmarks = {};  ///< that have such a run
+  /// How many operators the build itself has, by namespace ("aten"); empty where no run stated it.
+  std::map<std::string, std::int64_t> registered = {};
 };
+
+/// How much of a namespace of operators is called.
+struct CoveredSpace {
+  std::string name = {};
+  std::int64_t called = 0;
+  std::int64_t registered = 0;
+};
+/// The namespaces of the build, the largest first. Pure.
+std::vector<CoveredSpace> covered_spaces(const Coverage&);
+
 Result<Coverage> coverage_of(storage::Database&, storage::Id build);
 
 /// How coverage changed from one build to another, in the benchmarks that both were run in.

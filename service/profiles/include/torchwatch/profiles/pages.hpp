@@ -29,4 +29,9 @@ Result<html::Fragment> trace_table(const std::vector<storage::ProfileRun>&, cons
 Result<html::Fragment> traces_section(const Benchmark&, const std::vector<storage::Id>& builds,
                                       const View&);
 
+/// A section on what each operator takes in the newest traces of a benchmark with two builds, the
+/// largest difference first; empty where not both have one.
+Result<html::Fragment> profile_difference(const Benchmark&, storage::Id before, storage::Id after,
+                                          const View&);
+
 }  // namespace torchwatch::pages

@@ -42,6 +42,20 @@ struct TraceReading {
   int readings = 0;
 };
 
+/// Why a step was the next one to do, as the search reckoned before it.
+struct StepReason {
+  bisect::Purpose purpose = bisect::Purpose::probe;
+  /// The probability that a culprit that is verified lies between the two sides.
+  double mass = 0;
+  std::optional<bisect::ProbeReason> probe = {};  ///< of a probe, and of a build for one
+  std::string most_even = {};  ///< the commit of `probe->most_even`; empty: it has no build
+  bool is_beside = false;      ///< built at once with the commit that is measured next
+};
+
+/// Says it in a sentence without its end: "with 52 % the culprit is this commit or an earlier one,
+/// and it is built: 0.61 bits expected of 2 runs, the most for its cost".
+std::string sentence_on(const StepReason&);
+
 /// One thing that happened in a bisection, with commits in the place of classes.
 struct TraceStep {
   bisection::EventKind kind = bisection::EventKind::measured;
@@ -59,7 +73,23 @@ struct TraceStep {
   std::optional<std::size_t>
       place;                      ///< of the commit's class, from the oldest; of builds, readings
   std::vector<double> posterior;  ///< after a measurement: of each class to have the culprit
+  /// Nothing for what follows from another step, and where the search cannot be followed any more.
+  std::optional<StepReason> why = {};
 };
+
+/// What a search that has not ended does next, and what it has cost.
+struct SearchOutlook {
+  std::optional<TraceStep> next = {};  ///< a measurement without readings; nothing: it ends
+  std::size_t commits = 0;             ///< that can have the culprit
+  bool needs_build = false;            ///< of `next`
+  bisect::Spent spent = {};
+  int builds_max = 0;
+  int runs_max = 0;
+  int commits_left = 0;  ///< about how many more are tried; 0 while no culprit is looked for
+};
+
+/// Says what comes next, and why.
+std::string sentence_on(const SearchOutlook&);
 
 /// Says in words what a step did and what it showed: "measured 1a2b3c4d5e6f against 5e6f1a2b3c4d".
 std::string sentence_on(const TraceStep&);

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "torchwatch/runs/machine_conditions.hpp"
 #include "torchwatch/runs/run_reader.hpp"
 
 namespace torchwatch::report {
@@ -12,5 +13,9 @@ nlohmann::json json_of(const std::optional<storage::MachineClass>&);
 
 /// Makes a machine's members, without "url": what it is, all facts, its class, its runs.
 nlohmann::json json_of(const storage::MachineRow&);
+
+/// Makes {"runs", "temperature", "load", "stolen_share"}: what a machine's newest runs state of it;
+/// temperatures in degrees Celsius, null where the machine tells none.
+nlohmann::json json_of(const storage::MachineConditions&);
 
 }  // namespace torchwatch::report

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -16,6 +17,7 @@
 #include "torchwatch/report/build_files.hpp"
 #include "torchwatch/report/trunk_range.hpp"
 #include "torchwatch/storage/rows.hpp"
+#include "torchwatch/traces/self_times.hpp"
 
 namespace torchwatch::pages {
 
@@ -31,6 +33,9 @@ struct Sources {
   report::CountCommits count_commits = {};  ///< empty: pages count none
   /// Makes the steps of a bisection, as bisection::trace_of does; empty: pages show none.
   std::function<Result<std::vector<report::TraceStep>>(const storage::BisectionRow&)> steps_of = {};
+  /// Says what an open bisection does next, as bisection::outlook_of does; empty: pages do not.
+  std::function<Result<std::optional<report::SearchOutlook>>(const storage::BisectionRow&)>
+      outlook_of = {};
   /// Returns the suite's workloads, as api::Backend::suite does; empty: pages name no domains.
   std::function<Result<nlohmann::json>()> suite = {};
   /// Returns the noise of a series, as evidence::read_noise does; empty: pages say nothing of it.
@@ -43,10 +48,12 @@ struct Sources {
   std::string commits_address = {};   ///< where commits are linked; empty: they are not
   std::string issues_address = {};    ///< where issues are linked; empty: they are not
   std::filesystem::path traces = {};  ///< the folder of traces; empty: there are none
-  std::string perfetto = {};          ///< where a trace may be handed to; empty: nowhere
-  std::string assets = {};            ///< the script's folder: "assets/5d1c/"; empty: no script
-  double confidence = 0.99;           ///< of the intervals of comparisons
-  double threshold = 1.07;            ///< the ratio that must be found
+  /// Adds traces up by operator; remembers what it has read.
+  std::shared_ptr<traces::SelfTimeReader> self_times = std::make_shared<traces::SelfTimeReader>();
+  std::string perfetto = {};      ///< where a trace may be handed to; empty: nowhere
+  std::string assets = {};        ///< the script's folder: "assets/5d1c/"; empty: no script
+  double confidence = 0.99;       ///< of the intervals of comparisons
+  double threshold = 1.07;        ///< the ratio that must be found
   double exact_threshold = 1.02;  ///< the same where all runs of each build state the same bytes
   /// The API's, which some pages and all `.json` twins are made of.
   std::vector<http::Route> api = {};

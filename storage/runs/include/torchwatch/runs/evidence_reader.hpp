@@ -118,6 +118,9 @@ class EvidenceReader {
   /// Returns the operators of the newest coverage run of each benchmark of a build; one without
   /// operators is left out.
   Result<std::vector<CallsOf>> operators_of(Id build);
+  /// Returns how many operators the build has, by namespace, as its newest coverage run with
+  /// LibTorch states it; empty where none does.
+  Result<std::map<std::string, std::int64_t>> operators_registered_in(Id build);
   /// Returns the benchmarks of a build whose newest profile has no breakdown, by benchmark.
   Result<std::vector<Unprofiled>> unprofiled_of(Id build);
   /// Returns one run that was a profile and has ended well. Errors: not_found.

@@ -1,11 +1,12 @@
 #include <charconv>
 #include <cmath>
 
-#include "items.hpp"
 #include "torchwatch/documents/bisection.hpp"
 #include "torchwatch/evidence/bisection.hpp"
+#include "torchwatch/evidence/work.hpp"
 #include "torchwatch/figures/figures.hpp"
 #include "torchwatch/forms/actions.hpp"
+#include "torchwatch/incidents/pages.hpp"
 #include "torchwatch/records/hex.hpp"
 #include "torchwatch/report/bisection_text.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
@@ -69,12 +70,14 @@ html::Fragment steps_section(const Steps& steps, std::size_t shown, const View& 
     rows.push_back({{number, view.with_parameter("step", i + 1 == steps.size() ? "" : number)},
                     text_of(steps[i], view),
                     reading_of(steps[i]),
-                    belief_of(steps[i])});
+                    belief_of(steps[i]),
+                    steps[i].why ? sentence_on(*steps[i].why) : ""});
   }
   return html::table({.columns = {{"step", Cells::numbers},
                                   {"what was done"},
                                   {"change, more is worse"},
-                                  {"the culprit is probably in"}},
+                                  {"the culprit is probably in"},
+                                  {"why this step"}},
                       .rows = std::move(rows)});
 }
 
@@ -90,29 +93,84 @@ html::Fragment replay(std::size_t shown, std::size_t steps, const View& view) {
   return html::paragraph(line, "choice");
 }
 
-Result<html::Fragment> search_section(const storage::BisectionRow& row, const View& view) {
+/// What comes next and why, of a search that has not ended.
+html::Fragment next_paragraph(const std::optional<report::SearchOutlook>& outlook) {
+  return outlook ? html::paragraph(html::text(sentence_on(*outlook)), "summary") : html::Fragment();
+}
+
+/// What each commit that was tried reads by itself.
+Result<html::Fragment> probes_section(const storage::BisectionRow& row, const Steps& steps,
+                                      const View& view) {
+  TW_TRY(auto drawn, evidence::probe_strips(context_of(view), row, steps));
+  if (drawn.commits.empty()) return html::Fragment();
+  drawn.frame.id = "probes";
+  return html::section("What each commit reads",
+                       figure_of(drawn, "The values of each commit that was tried, oldest left"),
+                       "probes");
+}
+
+Result<html::Fragment> search_section(const storage::BisectionRow& row, Steps steps,
+                                      const std::optional<report::SearchOutlook>& outlook,
+                                      const View& view) {
   if (!view.sources.steps_of) return html::Fragment();
-  TW_TRY(auto steps, view.sources.steps_of(row));
   TW_TRY(const auto shown, step_of(view, steps.size()));
   if (steps.empty()) {
     return html::section("Steps", html::paragraph(html::text("Nothing was measured yet.")));
   }
+  TW_TRY(const auto probes, probes_section(row, steps, view));
   const auto table = steps_section(steps, shown, view);
   const auto count = steps.size();
   steps.resize(shown);
   auto drawn = evidence::posterior_steps(context_of(view), row, steps);
   drawn.frame.id = "posterior";
-  html::Fragment content = replay(shown, count, view);
+  html::Fragment content = next_paragraph(outlook) + replay(shown, count, view);
   if (!drawn.steps.empty()) {
     content += figure_of(drawn,
                          "Where the culprit was believed to be after each step, newest on "
                          "top: the higher, the more probable");
   }
-  return html::section("Steps", content + table, "steps");
+  return html::section("Steps", content + table, "steps") + probes;
+}
+
+std::string limit_text(int spent, int at_most, const char* noun) {
+  return figures::count(static_cast<std::size_t>(spent), noun) + ", at most " +
+         figures::grouped(at_most);
+}
+
+/// What an open search is expected to cost yet: a commit that is tried tells at most one bit.
+std::string expected_text(const report::SearchOutlook& outlook) {
+  if (!outlook.next) return "nothing more";
+  if (outlook.commits_left == 0) return "the culprit is verified, or the ends are";
+  return "about " + figures::count(static_cast<std::size_t>(outlook.commits_left), "more commit") +
+         " to try, each with a build at most; then the culprit against its parent";
+}
+
+/// "about 2 h 10 min, in nine of ten cases at most 5 h"; empty where too few have ended.
+Result<std::string> usual_text(const storage::BisectionRow& row, const View& view) {
+  TW_TRY(const auto items, evidence::queue_of(view.sources.database));
+  for (const auto& item : items) {
+    if (item.kind != storage::ItemKind::bisection || item.id != row.id || !item.estimate) continue;
+    return "about " + figures::duration(item.estimate->likely) + ", in nine of ten cases at most " +
+           figures::duration(item.estimate->at_most);
+  }
+  return std::string();
+}
+
+/// What an open search has cost so far, and what it is expected to cost.
+html::Fragment cost_so_far(const report::SearchOutlook& outlook, double seconds,
+                           const std::string& usual) {
+  return html::section(
+      "What it takes",
+      html::facts({{"builds so far", limit_text(outlook.spent.builds, outlook.builds_max, "build")},
+                   {"runs so far", limit_text(outlook.spent.runs, outlook.runs_max, "run")},
+                   {"measured for", figures::duration(seconds)},
+                   {"expected", expected_text(outlook)},
+                   {"such a search takes", usual}}),
+      "cost");
 }
 
 /// What the search cost, and what it could not build.
-html::Fragment cost_section(const storage::BisectionRow& row, const View& view) {
+html::Fragment cost_section(const storage::BisectionRow& row, double seconds, const View& view) {
   const auto result = bisection::parse_bisection_result(row.result_json);
   if (row.state != storage::BisectionState::ended || !result) return {};
   const auto count = [](int number) { return std::to_string(number); };
@@ -122,6 +180,7 @@ html::Fragment cost_section(const storage::BisectionRow& row, const View& view) 
                    {"folded", count(result->folded) + ", which cannot change the library"},
                    {"builds", report::builds_text(result->builds, result->made_elsewhere)},
                    {"runs", count(result->runs)},
+                   {"measured for", figures::duration(seconds)},
                    {"reason", view.is_trusted ? result->reason : std::string()}});
   html::Rows rows;
   for (const auto& skipped : result->skipped) {
@@ -185,7 +244,16 @@ Result<Page> make_bisection(const View& view) {
   TW_TRY_VOID(parameters_of(view, {"step"}));
   TW_TRY(const auto id, http::id_of(view.request));
   TW_TRY(const auto row, storage::BisectionStore(view.sources.database).get(id));
-  TW_TRY(const auto steps, search_section(row, view));
+  Steps steps;
+  if (view.sources.steps_of) {
+    TW_TRY(steps, view.sources.steps_of(row));
+  }
+  std::optional<report::SearchOutlook> outlook;
+  if (view.sources.outlook_of) {
+    TW_TRY(outlook, view.sources.outlook_of(row));
+  }
+  TW_TRY(const auto seconds, evidence::seconds_measured(context_of(view), row, steps));
+  TW_TRY(const auto searched, search_section(row, steps, outlook, view));
   TW_TRY(const auto waits, waits_for(storage::ItemKind::bisection, std::to_string(id), view));
   const auto name = "Bisection " + std::to_string(id);
   const auto search = search_of(row, view);
@@ -202,7 +270,9 @@ Result<Page> make_bisection(const View& view) {
                                        {"ended", time_text(row.ended_at)}});
   content += forms::for_bisection(row, view);
   for (const auto& cause : search.causes) content += cause_section(cause, view);
-  content += steps + cost_section(row, view);
+  TW_TRY(const auto usual, usual_text(row, view));
+  content += searched +
+             (outlook ? cost_so_far(*outlook, seconds, usual) : cost_section(row, seconds, view));
   const auto runs = "api/v1/bisections/" + std::to_string(id) + "/runs";
   content += html::paragraph(html::link(view.root + runs, "Every run with its samples"));
   return Page{.title = name,

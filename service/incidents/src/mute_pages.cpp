@@ -1,7 +1,6 @@
-#include "items.hpp"
-#include "mutes.hpp"
 #include "torchwatch/forms/actions.hpp"
 #include "torchwatch/heard/heard.hpp"
+#include "torchwatch/incidents/pages.hpp"
 #include "torchwatch/records/printable.hpp"
 
 namespace torchwatch::pages {

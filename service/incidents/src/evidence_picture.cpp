@@ -1,4 +1,4 @@
-#include "evidence_picture.hpp"
+#include "torchwatch/incidents/evidence_picture.hpp"
 
 #include "torchwatch/paging/paging.hpp"
 #include "torchwatch/pictures/picture.hpp"

@@ -1,13 +1,12 @@
 #include <algorithm>
 
-#include "items.hpp"
-#include "mutes.hpp"
 #include "torchwatch/documents/bisection.hpp"
 #include "torchwatch/evidence/comparison.hpp"
 #include "torchwatch/evidence/series.hpp"
 #include "torchwatch/figures/figures.hpp"
 #include "torchwatch/forms/actions.hpp"
 #include "torchwatch/heard/heard.hpp"
+#include "torchwatch/incidents/pages.hpp"
 #include "torchwatch/pictures/incident_drawings.hpp"
 #include "torchwatch/profiles/pages.hpp"
 #include "torchwatch/records/printable.hpp"
@@ -241,8 +240,12 @@ std::string time_text(storage::WallMillis at, const View& view) {
 Result<html::Fragment> traces_of(const Found& found, const storage::ComparisonRow& comparison,
                                  const View& view) {
   if (found.effects.empty() || !comparison.baseline) return html::Fragment();
-  return traces_section(found.effects.front().series.benchmark,
-                        {*comparison.baseline, comparison.candidate}, view);
+  const auto& benchmark = found.effects.front().series.benchmark;
+  TW_TRY(const auto difference,
+         profile_difference(benchmark, *comparison.baseline, comparison.candidate, view));
+  TW_TRY(const auto traces,
+         traces_section(benchmark, {*comparison.baseline, comparison.candidate}, view));
+  return difference + traces;
 }
 
 /// The command that shows the incident again; empty where its builds cannot be named to a reader.

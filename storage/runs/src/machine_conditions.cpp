@@ -1,0 +1,120 @@
+#include "torchwatch/runs/machine_conditions.hpp"
+
+#include <algorithm>
+
+#include "query.hpp"
+#include "transaction.hpp"
+#include "words.hpp"
+
+namespace torchwatch::storage {
+namespace {
+
+constexpr int kNewest = 1'000;
+constexpr double kThousandth = 1e-3;
+constexpr double kNano = 1e-9;
+constexpr double kTick = 1e-2;  // of /proc/stat, on every processor of today
+
+/// What one run states; the newest is the first of many.
+struct Stated {
+  std::optional<std::int64_t> temperature = {};
+  std::optional<std::int64_t> load = {};
+  std::int64_t wall_ns = 0;
+  std::int64_t stolen_ticks = 0;
+  std::int64_t processors = 1;
+};
+
+Stated stated_in(Query& row) {
+  return {.temperature = row.take<std::optional<std::int64_t>>(),
+          .load = row.take<std::optional<std::int64_t>>(),
+          .wall_ns = row.take<std::int64_t>(),
+          .stolen_ticks = row.take<std::int64_t>(),
+          .processors = row.take<std::int64_t>()};
+}
+
+/// The runs walked backwards from the machine's last one: those before it are mostly its own.
+std::string runs_of_machine() {
+  const auto fact = [](const std::string& name) {
+    return "(SELECT value FROM covariate WHERE attempt_id = result.attempt_id AND name = '" + name +
+           "')";
+  };
+  return "SELECT " + fact("temperature_milli") + ", " + fact("load1_milli") + ", ifnull(" +
+         fact("wall_ns") + ", 0), ifnull(" + fact("steal_ticks") +
+         ", 0), max(1, ifnull((SELECT CAST(value AS INTEGER) FROM environment_fact WHERE "
+         "environment_fact.environment_id = environment.id AND name = 'cpus'), 1)) "
+         "FROM result JOIN environment ON environment.id = environment_id "
+         "WHERE machine_id = ?1 AND result.attempt_id <= "
+         "(SELECT last_attempt_id FROM machine WHERE id = ?1) "
+         "ORDER BY result.attempt_id DESC LIMIT ?2";
+}
+
+std::int64_t median_of(std::vector<std::int64_t> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>((values.size() - 1) / 2);
+  std::ranges::nth_element(values, middle);
+  return *middle;
+}
+
+MachineConditions summary_of(const std::vector<Stated>& all) {
+  MachineConditions conditions{.runs = static_cast<int>(all.size())};
+  std::vector<std::int64_t> temperatures;
+  std::vector<std::int64_t> loads;
+  double seconds = 0;
+  double stolen = 0;
+  for (const auto& one : all) {
+    if (one.temperature) temperatures.push_back(*one.temperature);
+    if (one.load) loads.push_back(*one.load);
+    seconds += kNano * static_cast<double>(one.wall_ns * one.processors);
+    stolen += kTick * static_cast<double>(one.stolen_ticks);
+  }
+  if (!temperatures.empty()) {
+    const auto [least, most] = std::ranges::minmax(temperatures);
+    conditions.temperatures = {.least = least,
+                               .median = median_of(temperatures),
+                               .most = most,
+                               .newest = temperatures.front()};
+  }
+  if (!loads.empty()) {
+    const auto [least, most] = std::ranges::minmax(loads);
+    conditions.load_least = kThousandth * static_cast<double>(least);
+    conditions.load_median = kThousandth * static_cast<double>(median_of(loads));
+    conditions.load_most = kThousandth * static_cast<double>(most);
+  }
+  if (seconds > 0) conditions.stolen_share = stolen / seconds;
+  return conditions;
+}
+
+SelfTestTally tally_of(Query& row) {
+  return {.metric = row.take<Metric>(),
+          .series = row.take<int>(),
+          .inconclusive = row.take<int>(),
+          .regressed = row.take<int>(),
+          .improved = row.take<int>()};
+}
+
+}  // namespace
+
+Result<MachineConditions> conditions_of(Database& database, Id machine) {
+  TW_TRY(const auto stated, read(database, [&](Connection& connection) {
+           return all_rows(Query(connection, runs_of_machine(), machine, kNewest), stated_in);
+         }));
+  return summary_of(stated);
+}
+
+Result<std::vector<SelfTestTally>> self_tests_on(Database& database, Id machine) {
+  return read(database, [&](Connection& connection) {
+    return all_rows(
+        Query(connection,
+              "SELECT metric, count(*), sum(verdict = 'inconclusive'), "
+              "sum(verdict = 'regressed'), sum(verdict = 'improved') "
+              "FROM comparison JOIN verdict ON comparison_id = comparison.id "
+              "WHERE purpose = 'self_test' AND "
+              "verdict IN ('unchanged', 'regressed', 'improved', 'inconclusive') AND EXISTS "
+              "(SELECT 1 FROM attempt JOIN result ON result.attempt_id = attempt.id "
+              "JOIN environment ON environment.id = environment_id "
+              "WHERE attempt.comparison_id = comparison.id AND machine_id = ?) "
+              "GROUP BY metric ORDER BY metric",
+              machine),
+        tally_of);
+  });
+}
+
+}  // namespace torchwatch::storage
