@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "axis.hpp"
+#include "torchwatch/canvas/axis.hpp"
 #include "torchwatch/canvas/strip.hpp"
+#include "torchwatch/canvas/words.hpp"
 #include "torchwatch/drawing/probes.hpp"
 #include "torchwatch/figures/figures.hpp"
-#include "words.hpp"
 
 namespace torchwatch::drawing {
 namespace {
