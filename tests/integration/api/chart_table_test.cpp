@@ -12,6 +12,7 @@
 #include "torchwatch/records/hex.hpp"
 #include "torchwatch/runs/run_store.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
+#include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
 
@@ -162,6 +163,23 @@ struct Charts : Api {
         row.id, {1, "measured", R"({"candidate": 0, "reference": null, "purpose": "probe",
             "effects": {"0": [0.1]}, "references": {}, "posterior": [0.75, 0.25]})"}));
     REQUIRE(IncidentStore(*database).attach_bisection(2, row.id));
+    add_probe(row.id);
+  }
+
+  void add_probe(Id bisection) {
+    const auto build = BuildStore(*database).discover(BuildOrigin::commit, "cccc").value();
+    RunStore runs(*database);
+    RunResult result;
+    result.attempt = "probe of cccc";
+    result.values = {{Metric::time, 12'000'000}};
+    result.environment.facts = {{"cpu_model", "Model X"}};
+    REQUIRE(runs.issue({.owner = {OwnerKind::bisection, bisection},
+                        .slot = result.attempt,
+                        .build = build.id,
+                        .benchmark = kResnet,
+                        .pass = Pass::timing},
+                       result.attempt, 1));
+    REQUIRE(runs.record({{result.attempt, result}}, 2));
   }
 
   /// The figures of all pages.
@@ -312,6 +330,20 @@ struct Charts : Api {
     }
   }
 
+  void check_probes(const Chart& chart) {
+    const auto runs = get("/api/v1/bisections/2/runs").body.at("runs");
+    REQUIRE(runs.size() == 1);
+    REQUIRE(chart.rows.size() == 2);
+    CHECK(chart.rows[0].at("remark") == "not measured");  // the good end
+    const auto& row = chart.rows[1];
+    const auto read =
+        figures::value(Metric::time, runs[0].at("values")[0].at("value").get<double>());
+    CHECK(row.at("commit") == short_sha("cccc"));
+    CHECK(row.at("values") == "1");
+    CHECK(row.at("median") == read);
+    CHECK(count(chart.svg, "1 value, median " + read) == 2);
+  }
+
   void check_shares(const Chart& chart) {
     const auto profiles = get("/api/v1/breakdown?build=2").body.at("profiles");
     REQUIRE(chart.rows.size() == 2 * profiles.size());  // before and after
@@ -334,9 +366,10 @@ TEST_CASE("the table below each chart of every page says what the API says of th
   // By a column that only the table of this kind of chart has.
   const std::map<std::string, Check> checks{
       {"workload", &Charts::check_map},           {"threshold", &Charts::check_changes},
-      {"median", &Charts::check_samples},         {"iteration", &Charts::check_memory},
+      {"samples", &Charts::check_samples},        {"iteration", &Charts::check_memory},
       {"build or event", &Charts::check_history}, {"probe", &Charts::check_steps},
-      {"active", &Charts::check_shares},          {"middle", &Charts::check_multiples}};
+      {"active", &Charts::check_shares},          {"middle", &Charts::check_multiples},
+      {"remark", &Charts::check_probes}};
   Charts api;
   std::set<std::string> seen;
   for (const auto& chart : api.all()) {
