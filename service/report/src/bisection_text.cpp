@@ -74,9 +74,9 @@ std::string_view said_of(const TraceStep& step) {
   return "";
 }
 
-/// "0.61 bits of 2 runs and a build".
+/// "0.61 bits for 2 runs and a build".
 std::string worth_text(const bisect::ProbeWorth& worth) {
-  auto text = fmt::format("{:.2f} bits of {}", worth.bits,
+  auto text = fmt::format("{:.2f} bits for {}", worth.bits,
                           figures::count(static_cast<std::size_t>(worth.runs), "run"));
   if (worth.builds > 0) {
     text += worth.builds == 1 ? " and a build" : fmt::format(" and {} builds", worth.builds);
@@ -92,7 +92,7 @@ std::string sentence_on_probe(const StepReason& why) {
   auto text = fmt::format("with {} the culprit is this commit or an earlier one, and {}",
                           figures::share(chosen.bad),
                           chosen.builds == 0 ? "it is built" : "it must be built first");
-  if (chosen.bits > 0) text += "; expected are " + worth_text(chosen) + ", the most for the cost";
+  if (chosen.bits > 0) text += "; it tells the most for its cost, about " + worth_text(chosen);
   if (!most_even) return text + "; no other commit splits what is left more evenly";
   text += fmt::format("; the most even split, {} with {}, ",
                       why.most_even.empty() ? "a commit without a build" : short_sha(why.most_even),

@@ -191,7 +191,7 @@ TEST_CASE("a step says why it was the next one, as the search reckoned before it
   REQUIRE(build->why);
   CHECK(sentence_on(*build->why) ==
         "with 50 % the culprit is this commit or an earlier one, and it must be built first; "
-        "expected are 1.00 bits of 1 run and a build, the most for the cost; no other commit "
+        "it tells the most for its cost, about 1.00 bits for 1 run and a build; no other commit "
         "splits what is left more evenly");
   const auto& probe = *std::next(build);
   REQUIRE(probe.why);
