@@ -138,17 +138,20 @@ Result<std::vector<Id>> EvidenceReader::judged_nightlies(Id until, int count) {
   });
 }
 
-Result<std::vector<Level>> EvidenceReader::levels_between(Id first, Id last, Metric metric) {
+Result<std::vector<Level>> EvidenceReader::levels_between(
+    Id first, Id last, Metric metric, const std::optional<Configuration>& configuration) {
   return read(database_, [&](Connection& connection) {
+    // Each verdict is looked up: those of a comparison are of six metrics and more.
     return all_rows(Query(connection,
                           std::string("SELECT comparison.id, ") + kBenchmarkColumns +
-                              ", candidate_value FROM comparison "
-                              "JOIN verdict ON verdict.comparison_id = comparison.id "
-                              "JOIN benchmark ON benchmark.id = benchmark_id "
-                              "WHERE purpose = 'nightly' AND comparison.id BETWEEN ? AND ? "
-                              "AND metric = ? AND verdict NOT IN ('unsupported', 'failed') "
+                              ", candidate_value FROM comparison JOIN benchmark "
+                              "CROSS JOIN verdict ON verdict.comparison_id = comparison.id "
+                              "AND benchmark_id = benchmark.id AND metric = ?3 "
+                              "WHERE purpose = 'nightly' AND comparison.id BETWEEN ?1 AND ?2 "
+                              "AND (?4 = '' OR configuration = ?4) "
+                              "AND verdict NOT IN ('unsupported', 'failed') "
                               "ORDER BY comparison.id",
-                          first, last, metric),
+                          first, last, metric, configuration ? to_string(*configuration) : ""),
                     level_of);
   });
 }
@@ -221,14 +224,16 @@ Result<std::optional<WallMillis>> EvidenceReader::first_run_at(Id comparison) {
 }
 
 Result<int> EvidenceReader::benchmarks_lost(Id earlier, Id later) {
+  // Benchmark by benchmark, whose first verdict mostly decides: lists ask this of every row.
   const std::string measured =
-      "SELECT benchmark_id FROM verdict WHERE verdict NOT IN ('unsupported', 'failed') "
-      "AND comparison_id = ";
+      "EXISTS (SELECT 1 FROM verdict WHERE benchmark_id = benchmark.id "
+      "AND verdict NOT IN ('unsupported', 'failed') AND comparison_id = ";
   return read(database_, [&](Connection& connection) {
-    return one_row(
-        Query(connection, "SELECT count(*) FROM (" + measured + "?1 EXCEPT " + measured + "?2)",
-              earlier, later),
-        number_in, "comparison " + std::to_string(later));
+    return one_row(Query(connection,
+                         "SELECT count(*) FROM benchmark WHERE " + measured + "?1) AND NOT " +
+                             measured + "?2)",
+                         earlier, later),
+                   number_in, "comparison " + std::to_string(later));
   });
 }
 

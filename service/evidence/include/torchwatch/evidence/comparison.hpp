@@ -48,8 +48,10 @@ struct Sparklines {
   std::vector<Line> lines = {};  ///< of the series that the comparison judged
 };
 inline constexpr int kSparklineValues = 90;
+/// With a configuration, lines of the others have no values.
 Result<Sparklines> sparklines_of(const Context&, storage::Id comparison, Metric,
-                                 int count = kSparklineValues);
+                                 int count = kSparklineValues,
+                                 const std::optional<Configuration>& = {});
 
 /// Returns the sparklines of one configuration, in the order of the rows of a heat map of the same
 /// comparison and metric. Pure.

@@ -108,8 +108,10 @@ class EvidenceReader {
   /// Returns the newest `count` nightly comparisons up to that one which have verdicts, oldest
   /// first.
   Result<std::vector<Id>> judged_nightlies(Id until, int count);
-  /// Returns the values of one metric in the nightly comparisons between two ids, both included.
-  Result<std::vector<Level>> levels_between(Id first, Id last, Metric);
+  /// Returns the values of one metric in the nightly comparisons between two ids, both included, of
+  /// one configuration where it is given.
+  Result<std::vector<Level>> levels_between(Id first, Id last, Metric,
+                                            const std::optional<Configuration>& configuration = {});
   /// Returns when a comparison with a build began or ended last, for the builds that have one.
   Result<std::map<Id, WallMillis>> last_uses();
 
