@@ -1,7 +1,7 @@
-#include <algorithm>
 #include <cmath>
 
 #include "items.hpp"
+#include "members.hpp"
 #include "torchwatch/evidence/work.hpp"
 #include "torchwatch/figures/figures.hpp"
 #include "torchwatch/report/self_test_figures.hpp"
@@ -12,20 +12,6 @@ namespace {
 
 using html::Cells;
 using nlohmann::json;
-
-std::string text_of(const json& object, const char* member) {
-  const auto found = object.find(member);
-  if (found == object.end() || found->is_null()) return "";
-  return found->is_string() ? found->get<std::string>() : found->dump();
-}
-
-/// "2026-11-20 03:16" of a time as the API has it.
-std::string minute_of(const json& object, const char* member) {
-  constexpr std::size_t kMinutes = 16;
-  auto text = text_of(object, member).substr(0, kMinutes);
-  std::ranges::replace(text, 'T', ' ');
-  return text;
-}
 
 /// A number of things, as people write it; tables order by the number.
 html::Cell count_cell(const json& object, const char* member) {

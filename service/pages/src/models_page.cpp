@@ -2,6 +2,7 @@
 #include <map>
 
 #include "items.hpp"
+#include "members.hpp"
 #include "torchwatch/canvas/strip.hpp"
 #include "torchwatch/evidence/comparison.hpp"
 #include "torchwatch/figures/figures.hpp"
@@ -20,12 +21,6 @@ using storage::VerdictRow;
 /// The number of nightlies in a row of blocks.
 constexpr int kBlocks = 10;
 constexpr std::string_view kModelsAtOnce = "200";
-
-std::string text_of(const json& object, const char* member) {
-  const auto found = object.find(member);
-  if (found == object.end() || found->is_null()) return "";
-  return found->is_string() ? found->get<std::string>() : found->dump();
-}
 
 /// The newest nightly's verdicts, and the times of the nightlies before it that have one.
 struct Newest {

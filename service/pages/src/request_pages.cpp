@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "items.hpp"
+#include "members.hpp"
 #include "torchwatch/forms/actions.hpp"
 #include "torchwatch/records/printable.hpp"
 #include "torchwatch/storage/outbox_store.hpp"
@@ -10,19 +11,6 @@ namespace {
 
 using html::Cells;
 using nlohmann::json;
-
-/// A member as text; empty where a stranger does not see it.
-std::string text_of(const json& object, const char* member) {
-  const auto found = object.find(member);
-  if (found == object.end() || found->is_null()) return "";
-  return found->is_string() ? found->get<std::string>() : found->dump();
-}
-
-/// "2026-11-20 03:16" of a time as the API has it.
-std::string minute_of(const std::string& text) {
-  const auto time = platform::parse_iso_utc(text);
-  return time ? platform::date_and_minute(*time) : "";
-}
 
 /// What is in the body or the result of a request, each member a row.
 html::Fragment members_of(std::string_view heading, const json& object) {
@@ -81,7 +69,7 @@ Result<Page> make_request(const View& view) {
                          html::facts({{"for a", text_of(request, "kind")},
                                       {"state", state},
                                       {"asked by", text_of(request, "asked_by")},
-                                      {"asked at, UTC", minute_of(text_of(request, "created_at"))},
+                                      {"asked at, UTC", minute_of(request, "created_at")},
                                       {"waits for", text_of(request, "waits_for")}}) +
                          forms::for_request(id, has_ended, view) +
                          members_of("What was asked for", request.at("body")) +
