@@ -63,6 +63,10 @@ CommitHistory::CommitHistory(CommitHistory&&) noexcept = default;
 CommitHistory& CommitHistory::operator=(CommitHistory&&) noexcept = default;
 CommitHistory::~CommitHistory() = default;
 
+fs::path CommitHistory::folder() const {
+  return git_repository_commondir(repository_->handle.get());
+}
+
 Result<CommitHistory> CommitHistory::open(const fs::path& path) {
   start_libgit2();
   auto repository = std::make_unique<Repository>();

@@ -11,7 +11,7 @@ namespace torchwatch::commands {
 Status print_page(const Invocation& invocation, const config::Config& config,
                   storage::Database& database, const std::string& path) {
   const platform::SystemClock clock;
-  auto sources = daemon::page_sources(config, database, clock);
+  auto sources = daemon::page_sources(config, database, clock, daemon::commit_counter(config));
   sources.service_now = [&config] {
     health::Report report;
     report.doing.comparison = control::comparison_at_work(config);

@@ -8,6 +8,7 @@
 #include "deliveries.hpp"
 #include "housekeeping.hpp"
 #include "requests.hpp"
+#include "torchwatch/daemon/page_sources.hpp"
 #include "torchwatch/health/alarms.hpp"
 #include "torchwatch/nightly/discovery.hpp"
 #include "torchwatch/nightly/triage.hpp"
@@ -69,6 +70,7 @@ Daemon::Daemon(Application& application, std::unique_ptr<storage::Database> read
       logger_(application.log().logger("daemon")),
       started_(application.services().clock.wall_now()),
       health_(*reader_, application.services().clock),
+      count_commits_(commit_counter(application.config())),
       housekeeping_(std::make_unique<Housekeeping>(
           application, [this](const auto& source, const auto& problem) { note(source, problem); })),
       upkeep_(

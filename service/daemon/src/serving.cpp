@@ -1,7 +1,5 @@
 #include <functional>
 #include <iterator>
-#include <map>
-#include <mutex>
 #include <optional>
 
 #include "conversing.hpp"
@@ -16,6 +14,7 @@
 #include "torchwatch/daemon/page_sources.hpp"
 #include "torchwatch/evidence/noise.hpp"
 #include "torchwatch/forms/forms.hpp"
+#include "torchwatch/history/commit_counts.hpp"
 #include "torchwatch/history/commit_history.hpp"
 #include "torchwatch/kits/suite.hpp"
 #include "torchwatch/nightly/decisions.hpp"
@@ -111,43 +110,6 @@ std::function<Result<nlohmann::json>()> suite_of(const config::Config& config) {
   };
 }
 
-/// Counts the commits between those of two builds, each pair once: it stays the same, and lists ask
-/// for many of them. Thread-safe.
-class CommitCounts {
- public:
-  explicit CommitCounts(std::filesystem::path repository) : repository_(std::move(repository)) {}
-
-  /// Nothing where the repository lacks one of them, and where they are of different branches.
-  std::optional<std::int64_t> between(const std::string& from, const std::string& to) {
-    const auto pair = std::pair(from, to);
-    {
-      const std::scoped_lock lock(mutex_);
-      if (const auto known = counted_.find(pair); known != counted_.end()) return known->second;
-    }
-    // A handle belongs to one thread.
-    const auto history = bisect::CommitHistory::open(repository_);
-    const auto count = history ? history->count(from, to, kMost) : fail(history.error());
-    if (!count) return std::nullopt;  // a commit that is missing may still be fetched
-    const std::scoped_lock lock(mutex_);
-    if (counted_.size() >= kKept) counted_.clear();
-    counted_.emplace(pair, *count);
-    return *count;
-  }
-
- private:
-  static constexpr std::int64_t kMost = 10'000;  ///< two releases are some 5,000 apart
-  static constexpr std::size_t kKept = 5'000;
-
-  std::filesystem::path repository_;
-  std::mutex mutex_;
-  std::map<std::pair<std::string, std::string>, std::optional<std::int64_t>> counted_;
-};
-
-report::CountCommits counter_of(const config::Config& config) {
-  return [counts = std::make_shared<CommitCounts>(repository_folder(config))](
-             const std::string& from, const std::string& to) { return counts->between(from, to); };
-}
-
 /// What pages and the API say of noise. Both must outlive it.
 std::function<Result<std::optional<evidence::Noise>>(const Series&)> noise_of(
     const config::Config& config, storage::Database& database) {
@@ -168,8 +130,13 @@ report::AskForFiles files_of(const config::Config& config, caches::FolderSizes& 
 
 }  // namespace
 
+report::CountCommits commit_counter(const config::Config& config) {
+  return [counts = std::make_shared<bisect::CommitCounts>(repository_folder(config))](
+             const std::string& from, const std::string& to) { return counts->between(from, to); };
+}
+
 pages::Sources page_sources(const config::Config& config, storage::Database& database,
-                            const platform::Clock& clock) {
+                            const platform::Clock& clock, report::CountCommits count_commits) {
   const auto subject_of = [repository = repository_folder(config)](const std::string& sha) {
     // A handle belongs to one thread; opening one costs microseconds.
     const auto history = bisect::CommitHistory::open(repository);
@@ -179,7 +146,7 @@ pages::Sources page_sources(const config::Config& config, storage::Database& dat
   return {.database = database,
           .clock = clock,
           .subject_of = subject_of,
-          .count_commits = counter_of(config),
+          .count_commits = std::move(count_commits),
           .steps_of = [&database](auto& row) { return bisection::trace_of(database, row); },
           .outlook_of = [&database](auto& row) { return bisection::outlook_of(database, row); },
           .suite = suite_of(config),
@@ -246,7 +213,7 @@ Result<std::vector<http::Route>> Daemon::make_routes() {
          }));
   auto routes = api::routes(backend(services.database), backend(*reader_));
   std::ranges::move(webhooks::routes(std::move(intake)), std::back_inserter(routes));
-  auto shown = page_sources(application_.config(), *reader_, services.clock);
+  auto shown = page_sources(application_.config(), *reader_, services.clock, count_commits_);
   shown.api = routes;
   shown.service_now = [this] { return service_now(); };
   shown.files_of = files_of(application_.config(), *folder_sizes_);
@@ -300,7 +267,7 @@ api::Backend Daemon::backend(storage::Database& database) {
       .trace_of = [&database](const auto& row) { return bisection::trace_of(database, row); },
       .check_request = std::bind_front(check_request, std::ref(application_)),
       .suite = suite_of(application_.config()),
-      .count_commits = counter_of(application_.config()),
+      .count_commits = count_commits_,
       .tidy_caches =
           [this] {
             housekeeping_->ask_to_tidy();

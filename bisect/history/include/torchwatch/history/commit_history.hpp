@@ -39,6 +39,9 @@ class CommitHistory {
   CommitHistory& operator=(CommitHistory&&) noexcept;
   ~CommitHistory();
 
+  /// The folder in which git keeps the repository's objects and references.
+  std::filesystem::path folder() const;
+
   /// The sha of any revision (name, short sha, HEAD~2, ...). not_found, naming it, if it is
   /// unknown; invalid if it is ambiguous, too short or cannot be read as a revision.
   Result<std::string> resolve(std::string_view revision) const;

@@ -90,7 +90,8 @@ class Daemon {
   std::unique_ptr<storage::Database> reader_;
   const log::Logger logger_;
   const storage::WallMillis started_;
-  health::Health health_;  ///< before the server, whose threads read it
+  health::Health health_;                     ///< before the server, whose threads read it
+  const report::CountCommits count_commits_;  ///< likewise
   std::unique_ptr<Housekeeping> housekeeping_;
   std::unique_ptr<DatabaseUpkeep> upkeep_;             ///< likewise
   std::unique_ptr<signin::AcceptedTokens> tokens_;     ///< likewise
