@@ -41,10 +41,7 @@ json for_reader(json of, const Request& request) {
 }
 
 /// The steps of a search; a stranger does not see the text of one that has a reason.
-Result<json> trace_json(const storage::BisectionRow& row, const Request& request,
-                        const Backend& backend) {
-  if (!backend.trace_of) return json::array();
-  TW_TRY(const auto made, backend.trace_of(row));
+json trace_json(const std::vector<report::TraceStep>& made, const Request& request) {
   auto steps = report::json_list(made);
   for (auto& step : steps) {
     if (request.is_trusted || step["reason"].is_null()) continue;
@@ -101,7 +98,9 @@ Result<Reply> get_bisection(const Request& request, const Backend& backend) {
   TW_TRY(const auto bisection, storage::BisectionStore(backend.database).get(id));
   json out = bisection_json(bisection, request);
   out["runs_url"] = "/api/v1/bisections/" + std::to_string(id) + "/runs";
-  TW_TRY(out["bisection_trace"], trace_json(bisection, request, backend));
+  const auto replay = backend.replay_of ? backend.replay_of(bisection) : report::SearchReplay();
+  out["bisection_trace"] = trace_json(replay.steps, request);
+  out["unread"] = report::text_or_null(unread_text(replay, bisection));
   return http::object_reply(out);
 }
 

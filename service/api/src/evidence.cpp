@@ -117,9 +117,7 @@ json steps_json(const drawing::PosteriorSteps& drawn) {
 }
 
 /// What an open search does next and what it has cost; null for others.
-Result<json> outlook_json(const storage::BisectionRow& row, const Backend& backend) {
-  if (!backend.outlook_of) return nullptr;
-  TW_TRY(const auto outlook, backend.outlook_of(row));
+json outlook_json(const std::optional<report::SearchOutlook>& outlook) {
   if (!outlook) return nullptr;
   const auto& next = outlook->next;
   return json{{"text", sentence_on(*outlook)},
@@ -158,19 +156,16 @@ Result<Reply> get_steps(const Request& request, const Backend& backend) {
   TW_TRY_VOID(http::refuse_parameters(request));
   TW_TRY(const auto id, http::id_of(request));
   TW_TRY(const auto row, storage::BisectionStore(backend.database).get(id));
-  std::vector<report::TraceStep> steps;
-  if (backend.trace_of) {
-    TW_TRY(steps, backend.trace_of(row));
-  }
-  const auto drawn = evidence::posterior_steps(context_of(request, backend), row, steps);
-  TW_TRY(const auto outlook, outlook_json(row, backend));
+  const auto replay = backend.replay_of ? backend.replay_of(row) : report::SearchReplay();
+  const auto drawn = evidence::posterior_steps(context_of(request, backend), row, replay.steps);
   return http::object_reply({{"bisection", id},
                              {"url", "/api/v1/bisections/" + std::to_string(id)},
                              {"good", row.good},
                              {"bad", row.bad},
                              {"commits", commits_json(drawn.commits)},
                              {"steps", steps_json(drawn)},
-                             {"outlook", outlook}});
+                             {"outlook", outlook_json(replay.outlook)},
+                             {"unread", report::text_or_null(unread_text(replay, row))}});
 }
 
 }  // namespace torchwatch::api

@@ -35,10 +35,41 @@ class TraceReader {
     return step;
   }
 
+  /// What comes after the events that were read. Nothing before the ends are measured: until then
+  /// nobody but the repository knows how many classes there are.
+  std::optional<report::SearchOutlook> outlook() const {
+    const auto* search = followed_.search();
+    if (search == nullptr || !has_pairs_) return std::nullopt;
+    report::SearchOutlook outlook{.commits = followed_.class_count(),
+                                  .spent = search->spent(),
+                                  .builds_max = spec_.builds_max,
+                                  .runs_max = spec_.runs_max,
+                                  .commits_left = commits_left(search->posterior())};
+    const auto next = search->next();
+    if (const auto* wanted = std::get_if<bisect::Measure>(&next)) {
+      outlook.next = step_before(*wanted);
+      outlook.needs_build = !search->next_builds(1).empty();
+    }
+    return outlook;
+  }
+
  private:
+  /// The measurement that comes next, as a step without readings.
+  TraceStep step_before(const bisect::Measure& wanted) const {
+    TraceStep step;
+    step.kind = wanted.alone ? EventKind::measured_alone : EventKind::measured;
+    step.purpose = wanted.purpose;
+    step.place = wanted.candidate;
+    step.commit = followed_.name_of(wanted.candidate);
+    if (!wanted.alone) step.against = followed_.name_of(wanted.reference);
+    step.why = followed_.why(wanted);
+    return step;
+  }
+
   void read(const PairsMeasured& event, TraceStep& step) {
     const auto& [candidate, reference, effects, references] = event.readings;
     has_begun_ = true;
+    has_pairs_ = true;
     step.purpose = event.purpose;
     step.place = candidate;
     step.commit = name(candidate);
@@ -140,45 +171,62 @@ class TraceReader {
   std::map<Class, std::string> commits_;  ///< of the classes that have a build
   Readings good_readings_;                ///< what the good end has read so far
   bool has_begun_ = false;                ///< something was measured
+  bool has_pairs_ = false;                ///< and in pairs, as the ends are
 };
 
-Result<std::vector<BisectionEvent>> parsed(const storage::BisectionRow& row,
-                                           const std::vector<storage::BisectionEventRow>& stored) {
+/// Whether the search has the series that an event names by their places.
+bool has_series_of(const BisectionEvent& event, const BisectionSpec& spec) {
+  const auto has = [&](const Readings& named) {
+    return named.empty() || named.rbegin()->first < spec.series.size();
+  };
+  const auto* pairs = std::get_if<PairsMeasured>(&event);
+  if (pairs != nullptr) return has(pairs->readings.effects) && has(pairs->readings.references);
+  const auto* runs = std::get_if<RunsMeasured>(&event);
+  return runs == nullptr || has(runs->readings.readings);
+}
+
+Result<BisectionEvent> parsed(const storage::BisectionRow& row, const BisectionSpec& spec,
+                              const storage::BisectionEventRow& stored) {
+  const auto where = "bisection " + std::to_string(row.id);
+  auto event = parse_event(stored);
+  if (!event) return fail(event.error().code, where + ", " + event.error().message);
+  if (has_series_of(*event, spec)) return event;
+  return fail(ErrorCode::corrupt, where + ", event " + std::to_string(stored.ordinal) +
+                                      ": it has a series that is not searched for");
+}
+
+/// Follows the events up to the first that cannot be read.
+report::SearchReplay followed(const storage::BisectionRow& row,
+                              const std::vector<storage::BisectionEventRow>& stored) {
+  report::SearchReplay replay;
+  auto spec = parse_bisection_spec(row.spec_json);
+  if (!spec) {
+    replay.damage = spec.error();
+    return replay;
+  }
   std::vector<BisectionEvent> events;
   for (const auto& each : stored) {
-    auto event = parse_event(each);
+    auto event = parsed(row, *spec, each);
     if (!event) {
-      return fail(event.error().code,
-                  "bisection " + std::to_string(row.id) + ", " + event.error().message,
-                  event.error().remedy);
+      replay.damage = event.error();
+      break;
     }
     events.push_back(*std::move(event));
   }
-  return events;
-}
-
-/// The measurement that comes next, as a step without readings.
-TraceStep step_before(const bisect::Measure& wanted, const FollowedSearch& followed) {
-  TraceStep step;
-  step.kind = wanted.alone ? EventKind::measured_alone : EventKind::measured;
-  step.purpose = wanted.purpose;
-  step.place = wanted.candidate;
-  step.commit = followed.name_of(wanted.candidate);
-  if (!wanted.alone) step.against = followed.name_of(wanted.reference);
-  step.why = followed.why(wanted);
-  return step;
+  TraceReader reader(*std::move(spec), events);
+  for (const auto& event : events) replay.steps.push_back(reader.step_of(event));
+  const bool is_open = row.state == storage::BisectionState::open;
+  if (is_open && !replay.damage) replay.outlook = reader.outlook();
+  return replay;
 }
 
 }  // namespace
 
 Result<std::vector<TraceStep>> trace_of(const storage::BisectionRow& row,
                                         const std::vector<storage::BisectionEventRow>& events) {
-  TW_TRY(auto spec, parse_bisection_spec(row.spec_json));
-  TW_TRY(const auto known, parsed(row, events));
-  TraceReader reader(std::move(spec), known);
-  std::vector<TraceStep> steps;
-  for (const auto& event : known) steps.push_back(reader.step_of(event));
-  return steps;
+  auto replay = followed(row, events);
+  if (replay.damage) return fail(*std::move(replay.damage));
+  return std::move(replay.steps);
 }
 
 Result<std::vector<report::TraceStep>> trace_of(storage::Database& database,
@@ -187,31 +235,9 @@ Result<std::vector<report::TraceStep>> trace_of(storage::Database& database,
   return trace_of(row, events);
 }
 
-Result<std::optional<report::SearchOutlook>> outlook_of(storage::Database& database,
-                                                        const storage::BisectionRow& row) {
-  if (row.state != storage::BisectionState::open) return std::nullopt;
-  TW_TRY(const auto spec, parse_bisection_spec(row.spec_json));
-  TW_TRY(const auto stored, storage::BisectionStore(database).events_of(row.id));
-  TW_TRY(const auto events, parsed(row, stored));
-  FollowedSearch followed(spec, events);
-  for (const auto& event : events) followed.apply(event);
-  // Before the ends are measured nobody but the repository knows how many classes there are.
-  const bool has_begun = std::ranges::any_of(events, [](const BisectionEvent& event) {
-    return std::holds_alternative<PairsMeasured>(event);
-  });
-  const auto* search = followed.search();
-  if (search == nullptr || !has_begun) return std::nullopt;
-  report::SearchOutlook outlook{.commits = followed.class_count(),
-                                .spent = search->spent(),
-                                .builds_max = spec.builds_max,
-                                .runs_max = spec.runs_max,
-                                .commits_left = commits_left(search->posterior())};
-  const auto next = search->next();
-  if (const auto* wanted = std::get_if<bisect::Measure>(&next)) {
-    outlook.next = step_before(*wanted, followed);
-    outlook.needs_build = !search->next_builds(1).empty();
-  }
-  return std::optional(std::move(outlook));
+report::SearchReplay replay_of(storage::Database& database, const storage::BisectionRow& row) {
+  const auto events = storage::BisectionStore(database).events_of(row.id);
+  return events ? followed(row, *events) : report::SearchReplay{.damage = events.error()};
 }
 
 int commits_left(const std::vector<double>& posterior) {

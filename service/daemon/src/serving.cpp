@@ -147,8 +147,7 @@ pages::Sources page_sources(const config::Config& config, storage::Database& dat
           .clock = clock,
           .subject_of = subject_of,
           .count_commits = std::move(count_commits),
-          .steps_of = [&database](auto& row) { return bisection::trace_of(database, row); },
-          .outlook_of = [&database](auto& row) { return bisection::outlook_of(database, row); },
+          .replay_of = [&database](auto& row) { return bisection::replay_of(database, row); },
           .suite = suite_of(config),
           .noise_of = noise_of(config, database),
           .commits_address = config::commits_address(config),
@@ -264,7 +263,7 @@ api::Backend Daemon::backend(storage::Database& database) {
       .cancel_comparison = std::bind_front(nightly::cancel_comparison, std::ref(services)),
       .cancel_bisection = std::bind_front(nightly::cancel_bisection, std::ref(services)),
       .cancel_request = std::bind_front(pulls::cancel_request, std::ref(services)),
-      .trace_of = [&database](const auto& row) { return bisection::trace_of(database, row); },
+      .replay_of = [&database](const auto& row) { return bisection::replay_of(database, row); },
       .check_request = std::bind_front(check_request, std::ref(application_)),
       .suite = suite_of(application_.config()),
       .count_commits = count_commits_,
@@ -285,8 +284,7 @@ api::Backend Daemon::backend(storage::Database& database) {
       .feed = feed_.get(),
       .issues_address = config::issues_address(application_.config()),
       .files_of = files_of(application_.config(), *folder_sizes_),
-      .noise_of = noise_of(application_.config(), database),
-      .outlook_of = [&database](const auto& row) { return bisection::outlook_of(database, row); }};
+      .noise_of = noise_of(application_.config(), database)};
 }
 
 }  // namespace torchwatch::daemon

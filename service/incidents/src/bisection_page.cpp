@@ -93,9 +93,14 @@ html::Fragment replay(std::size_t shown, std::size_t steps, const View& view) {
   return html::paragraph(line, "choice");
 }
 
-/// What comes next and why, of a search that has not ended.
-html::Fragment next_paragraph(const std::optional<report::SearchOutlook>& outlook) {
-  return outlook ? html::paragraph(html::text(sentence_on(*outlook)), "summary") : html::Fragment();
+/// What comes next and why, of a search that has not ended; or what of it cannot be read.
+html::Fragment next_paragraph(const storage::BisectionRow& row,
+                              const report::SearchReplay& replay) {
+  if (const auto unread = report::unread_text(replay, row); !unread.empty()) {
+    return html::paragraph(html::text(unread + "."), "summary bad");
+  }
+  return replay.outlook ? html::paragraph(html::text(sentence_on(*replay.outlook)), "summary")
+                        : html::Fragment();
 }
 
 /// What each commit that was tried reads by itself.
@@ -109,13 +114,15 @@ Result<html::Fragment> probes_section(const storage::BisectionRow& row, const St
                        "probes");
 }
 
-Result<html::Fragment> search_section(const storage::BisectionRow& row, Steps steps,
-                                      const std::optional<report::SearchOutlook>& outlook,
-                                      const View& view) {
-  if (!view.sources.steps_of) return html::Fragment();
+Result<html::Fragment> search_section(const storage::BisectionRow& row,
+                                      const report::SearchReplay& replayed, const View& view) {
+  if (!view.sources.replay_of) return html::Fragment();
+  auto steps = replayed.steps;
   TW_TRY(const auto shown, step_of(view, steps.size()));
+  const auto next = next_paragraph(row, replayed);
   if (steps.empty()) {
-    return html::section("Steps", html::paragraph(html::text("Nothing was measured yet.")));
+    return html::section(
+        "Steps", next.empty() ? html::paragraph(html::text("Nothing was measured yet.")) : next);
   }
   TW_TRY(const auto probes, probes_section(row, steps, view));
   const auto table = steps_section(steps, shown, view);
@@ -123,7 +130,7 @@ Result<html::Fragment> search_section(const storage::BisectionRow& row, Steps st
   steps.resize(shown);
   auto drawn = evidence::posterior_steps(context_of(view), row, steps);
   drawn.frame.id = "posterior";
-  html::Fragment content = next_paragraph(outlook) + replay(shown, count, view);
+  html::Fragment content = next + replay(shown, count, view);
   if (!drawn.steps.empty()) {
     content += figure_of(drawn,
                          "Where the culprit was believed to be after each step, newest on "
@@ -244,16 +251,11 @@ Result<Page> make_bisection(const View& view) {
   TW_TRY_VOID(parameters_of(view, {"step"}));
   TW_TRY(const auto id, http::id_of(view.request));
   TW_TRY(const auto row, storage::BisectionStore(view.sources.database).get(id));
-  Steps steps;
-  if (view.sources.steps_of) {
-    TW_TRY(steps, view.sources.steps_of(row));
-  }
-  std::optional<report::SearchOutlook> outlook;
-  if (view.sources.outlook_of) {
-    TW_TRY(outlook, view.sources.outlook_of(row));
-  }
-  TW_TRY(const auto seconds, evidence::seconds_measured(context_of(view), row, steps));
-  TW_TRY(const auto searched, search_section(row, steps, outlook, view));
+  const auto& replay_of = view.sources.replay_of;
+  const auto replayed = replay_of ? replay_of(row) : report::SearchReplay();
+  const auto& outlook = replayed.outlook;
+  TW_TRY(const auto seconds, evidence::seconds_measured(context_of(view), row, replayed.steps));
+  TW_TRY(const auto searched, search_section(row, replayed, view));
   TW_TRY(const auto waits, waits_for(storage::ItemKind::bisection, std::to_string(id), view));
   const auto name = "Bisection " + std::to_string(id);
   const auto search = search_of(row, view);

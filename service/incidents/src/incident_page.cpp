@@ -107,8 +107,14 @@ html::Fragment shown(const pictures::Drawn& drawn, const storage::ComparisonRow&
 Result<html::Fragment> evidence_section(const IncidentRow& incident,
                                         const storage::ComparisonRow& comparison,
                                         const View& view) {
-  TW_TRY(const auto drawn,
-         pictures::drawings_of(context_of(view), incident, view.sources.steps_of));
+  pictures::StepsOf steps_of;
+  if (view.sources.replay_of) {
+    // What cannot be read of a search keeps nobody from the incident; the search's page says it.
+    steps_of = [&view](const auto& row) -> Result<std::vector<report::TraceStep>> {
+      return view.sources.replay_of(row).steps;
+    };
+  }
+  TW_TRY(const auto drawn, pictures::drawings_of(context_of(view), incident, steps_of));
   if (drawn.empty()) return html::Fragment();
   html::Fragment content;
   for (const auto& each : drawn) content += shown(each, comparison, view);

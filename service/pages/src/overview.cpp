@@ -128,9 +128,8 @@ Status add_searches(const View& view, Work& work) {
       work.waiting.push_back(item);
       continue;
     }
-    TW_TRY(const auto stages, stages_of(row, whole_search(row.id, queue), view));
     work.under_way.push_back(item);
-    work.stages += stages;
+    work.stages += stages_of(row, whole_search(row.id, queue), view);
   }
   return {};
 }

@@ -153,6 +153,18 @@ std::string builds_text(int builds, int made_elsewhere) {
   return text + " (" + std::to_string(made_elsewhere) + " of them made elsewhere)";
 }
 
+std::string unread_text(const SearchReplay& replay, const storage::BisectionRow& row) {
+  if (!replay.damage) return "";
+  const auto count = replay.steps.size();
+  const bool is_open = row.state == storage::BisectionState::open;
+  return (count == 0
+              ? std::string("Its steps cannot be read")
+              : "Only its first " + (count == 1 ? "step" : std::to_string(count) + " steps") +
+                    " can be read") +
+         (is_open ? ", and not what comes next" : "") + ": `torchwatch bisection show " +
+         std::to_string(row.id) + "` says why";
+}
+
 std::string sentence_on(const TraceStep& step) {
   auto text =
       fmt::format(fmt::runtime(said_of(step)), short_sha(step.commit), short_sha(step.against));

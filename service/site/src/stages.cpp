@@ -87,12 +87,10 @@ html::Fragment stages_of(const evidence::Progress& progress, const View& view) {
   return bar(kOfComparison, *at, "comparison", more);
 }
 
-Result<html::Fragment> stages_of(const storage::BisectionRow& row,
-                                 const std::optional<evidence::Estimate>& whole, const View& view) {
-  std::vector<report::TraceStep> steps;
-  if (view.sources.steps_of) {
-    TW_TRY(steps, view.sources.steps_of(row));
-  }
+html::Fragment stages_of(const storage::BisectionRow& row,
+                         const std::optional<evidence::Estimate>& whole, const View& view) {
+  const auto& replay_of = view.sources.replay_of;
+  const auto steps = replay_of ? replay_of(row).steps : std::vector<report::TraceStep>();
   auto more = ": " + figures::count(steps.size(), "step") + " done";
   if (whole) {
     const auto elapsed = seconds_between(row.created_at, view.sources.clock.wall_now());

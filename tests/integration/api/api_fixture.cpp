@@ -145,8 +145,7 @@ Api::Api(events::FeedLimits limits, const std::string& perfetto)
       .service_now = [this] { return service_now(); },
       .subject_of = [this](const std::string&) { return subject; },
       .count_commits = [this](const auto&, const auto&) { return commits; },
-      .steps_of = [this](const auto& row) { return bisection::trace_of(*reader, row); },
-      .outlook_of = [this](const auto& row) { return bisection::outlook_of(*reader, row); },
+      .replay_of = [this](const auto& row) { return bisection::replay_of(*reader, row); },
       .suite = suite,
       .noise_of = [this](const auto& series) { return evidence::read_noise(*reader, series, {}); },
       .files_of = [this](const auto& build) { return files_of(build); },
@@ -204,7 +203,7 @@ api::Backend Api::backend(Database& shown) {
                 id, RequestState::cancelled,
                 nlohmann::json{{"error", "cancelled by " + to_string(asker)}}.dump());
           },
-          [&shown](const BisectionRow& row) { return bisection::trace_of(shown, row); },
+          [&shown](const BisectionRow& row) { return bisection::replay_of(shown, row); },
           [this](RequestKind, const nlohmann::json&, bool) {
             return refusal.empty() ? Status() : Status(fail(ErrorCode::invalid, refusal));
           },
@@ -225,8 +224,7 @@ api::Backend Api::backend(Database& shown) {
           feed.get(),
           "https://github.com/owner/issues",
           [this](const auto& build) { return files_of(build); },
-          [this](const auto& series) { return evidence::read_noise(*reader, series, {}); },
-          [&shown](const BisectionRow& row) { return bisection::outlook_of(shown, row); }};
+          [this](const auto& series) { return evidence::read_noise(*reader, series, {}); }};
 }
 
 report::BuildFiles Api::files_of(const BuildRow& build) const {

@@ -1,4 +1,6 @@
 // How far work is, on the first page; what lists of comparisons say of each.
+#include <SQLiteCpp/Database.h>
+
 #include <catch2/catch.hpp>
 
 #include "api_fixture.hpp"
@@ -66,6 +68,40 @@ struct TwoNightlies : Ended {
   Compared compared = compare_two();
 };
 
+/// And an open search between four commits.
+struct Searching : Ended {
+  void append(const char* kind, const char* body) {
+    REQUIRE(searches.append(search.id, {events++, kind, body}));
+  }
+
+  void measure_ends() {
+    append("built", R"({"candidate": 3, "commit": "bbbb"})");
+    append("measured", R"({"candidate": 3, "reference": null, "purpose": "verify_ends",)"
+                       R"( "effects": {"0": [4096, 4096]}, "references": {"0": [9000, 9000]},)"
+                       R"( "posterior": [0.25, 0.25, 0.25, 0.25]})");
+  }
+
+  BisectionRow open_search() {
+    bisection::BisectionSpec spec;
+    spec.good = "aaaa";
+    spec.bad = "bbbb";
+    spec.series = {{.series = {{"resnet18", {Device::cpu, Mode::train}, {}}, Metric::cpu_peak},
+                    .noise_sd = 0,
+                    .minimum_effect = 1}};
+    BisectionRow row;
+    row.good = spec.good;
+    row.bad = spec.bad;
+    row.spec_json = to_json(spec);
+    row.created_at = clock.wall_now();
+    return searches.open(row).value();
+  }
+
+  BisectionStore searches{*database};
+  int events = 0;
+  BisectionRow search = open_search();
+  std::string path = "/bisections/" + std::to_string(search.id);
+};
+
 }  // namespace
 
 TEST_CASE("the page shows the stage of the comparison at work, how far it is and until when") {
@@ -116,28 +152,10 @@ TEST_CASE("the page shows the stage of a search under way") {
 }
 
 TEST_CASE("an open search says what it does next, why, and what it costs, in each form") {
-  Ended api;
-  BisectionStore searches(*api.database);
-  bisection::BisectionSpec spec;
-  spec.good = "aaaa";
-  spec.bad = "bbbb";
-  spec.series = {{.series = {{"resnet18", {Device::cpu, Mode::train}, {}}, Metric::cpu_peak},
-                  .noise_sd = 0,
-                  .minimum_effect = 1}};
-  BisectionRow row;
-  row.good = spec.good;
-  row.bad = spec.bad;
-  row.spec_json = to_json(spec);
-  row.created_at = api.clock.wall_now();
-  row = searches.open(row).value();
-  const auto path = "/bisections/" + std::to_string(row.id);
+  Searching api;
+  const auto& path = api.path;
   CHECK(api.get("/api/v1" + path + "/steps").body.at("outlook").is_null());
-  REQUIRE(searches.append(row.id, {0, "built", R"({"candidate": 3, "commit": "bbbb"})"}));
-  REQUIRE(searches.append(row.id,
-                          {1, "measured",
-                           R"({"candidate": 3, "reference": null, "purpose": "verify_ends",)"
-                           R"( "effects": {"0": [4096, 4096]}, "references": {"0": [9000, 9000]},)"
-                           R"( "posterior": [0.25, 0.25, 0.25, 0.25]})"}));
+  api.measure_ends();
   const std::string next = "Next: build and measure commit 2 of the 4 that can have the culprit";
   const std::string why = "all that follows rests on the difference between the ends";
   const auto page = api.page(path);
@@ -152,7 +170,42 @@ TEST_CASE("an open search says what it does next, why, and what it costs, in eac
   CHECK(steps.at("outlook").at("builds") == 0);
   CHECK(steps.at("outlook").at("runs") == 4);
   CHECK(steps.at("outlook").at("commits_left") == 2);
+  CHECK(steps.at("unread").is_null());
   CHECK(api.get("/api/v1" + path).body.at("bisection_trace").at(1).at("why") == why);
+}
+
+TEST_CASE("an event that cannot be read leaves the steps before it, and what the row says") {
+  Searching api;
+  api.measure_ends();
+  SQLite::Database raw((api.folder.path() / "torchwatch.sqlite").string(), SQLite::OPEN_READWRITE);
+  REQUIRE(raw.exec("UPDATE bisection_event SET body_json = replace(body_json, 'verify', 'vreify') "
+                   "WHERE ordinal = 1 AND bisection_id = " +
+                   std::to_string(api.search.id)) == 1);
+  const auto says =
+      "Only its first step can be read, and not what comes next: `torchwatch "
+      "bisection show " +
+      std::to_string(api.search.id) + "` says why";
+  const auto page = api.page(api.path);
+  CHECK_THAT(page, Contains(says + ".") && Contains("built bbbb, the bad end"));
+  CHECK_THAT(page, !Contains("Next: ") && Contains("<dt>first bad</dt>"));
+  CHECK_THAT(api.get(api.path + ".md").text, Contains(says));
+  const auto twin = api.get(api.path + ".json").body;
+  CHECK(twin.at("unread") == says);
+  CHECK(twin.at("bisection_trace").size() == 1);
+  const auto steps = api.get("/api/v1" + api.path + "/steps").body;
+  CHECK(steps.at("unread") == says);
+  CHECK(steps.at("outlook").is_null());
+  CHECK_THAT(api.page("/"), Contains("Stage 1 of 4 of the search, compare the ends: 1 step done."));
+}
+
+TEST_CASE("a search whose spec cannot be read still has its page") {
+  Searching api;
+  api.measure_ends();
+  SQLite::Database raw((api.folder.path() / "torchwatch.sqlite").string(), SQLite::OPEN_READWRITE);
+  REQUIRE(raw.exec("UPDATE bisection SET spec_json = '{' WHERE id = " +
+                   std::to_string(api.search.id)) == 1);
+  CHECK_THAT(api.page(api.path), Contains("Its steps cannot be read, and not what comes next"));
+  CHECK(api.get(api.path + ".json").body.at("bisection_trace").empty());
 }
 
 TEST_CASE("a comparison says how many commits lie between its builds, where that is known") {

@@ -167,6 +167,15 @@ TEST_CASE("a damaged event is corrupt, not a step") {
   REQUIRE(damaged.error().code == ErrorCode::corrupt);
 }
 
+TEST_CASE("an event with a series that is not searched for is corrupt") {
+  const storage::BisectionEventRow foreign{
+      1, "measured_alone",
+      R"({"candidate":3,"purpose":"probe","readings":{"1":[7]},"posterior":[]})"};
+  const auto damaged = trace_of(some_search(), {kEnd, foreign});
+  REQUIRE(damaged.error().code == ErrorCode::corrupt);
+  CHECK_THAT(damaged.error().message, Catch::Contains("event 1: it has a series"));
+}
+
 TEST_CASE("what is left of a search is the bits that its posterior lacks") {
   CHECK(commits_left(std::vector<double>(64, 1.0 / 64)) == 6);
   CHECK(commits_left({0.5, 0.25, 0.25, 0}) == 2);
@@ -232,10 +241,13 @@ TEST_CASE("an open search says what it does next, why, and what it has cost") {
   row.bad = spec.bad;
   row.spec_json = to_json(spec);
   row = store.open(row).value();
-  CHECK_FALSE(outlook_of(*database, row).value());
+  CHECK_FALSE(replay_of(*database, row).outlook);
   for (const auto& event : events) REQUIRE(store.append(row.id, event));
 
-  const auto outlook = outlook_of(*database, row).value();
+  const auto replay = replay_of(*database, row);
+  CHECK_FALSE(replay.damage);
+  CHECK(replay.steps.size() == events.size());
+  const auto& outlook = replay.outlook;
   REQUIRE(outlook);
   CHECK(outlook->spent.builds == 1);
   CHECK(outlook->runs_max == spec.runs_max);

@@ -44,8 +44,8 @@ struct Backend {
   std::function<Status(storage::Id bisection, const storage::Asker&)> cancel_bisection = {};
   /// Does as pulls::cancel_request does.
   std::function<Status(storage::Id request, const storage::Asker&)> cancel_request = {};
-  /// Makes the steps of a bisection, as bisection::trace_of does.
-  std::function<Result<std::vector<report::TraceStep>>(const storage::BisectionRow&)> trace_of = {};
+  /// Follows a bisection, as bisection::replay_of does; empty: nothing is said of its steps.
+  std::function<report::SearchReplay(const storage::BisectionRow&)> replay_of = {};
   /// Checks what a request asks for, as requests::check does; `is_local`: asked on this machine.
   std::function<Status(storage::RequestKind, const nlohmann::json& body, bool is_local)>
       check_request = {};
@@ -68,9 +68,6 @@ struct Backend {
   report::AskForFiles files_of = {};  ///< the files of a build; must not block
   /// Returns the noise of a series, as evidence::read_noise does; empty: it is not known.
   std::function<Result<std::optional<evidence::Noise>>(const Series&)> noise_of = {};
-  /// Says what an open bisection does next, as bisection::outlook_of does.
-  std::function<Result<std::optional<report::SearchOutlook>>(const storage::BisectionRow&)>
-      outlook_of = {};
 };
 
 /// The routes of /api/v1 and /healthz, as `openapi.json` of this folder describes them (a test

@@ -17,11 +17,9 @@ Result<std::vector<report::TraceStep>> trace_of(const storage::BisectionRow&,
 /// The same of a stored bisection. Errors: also of storage.
 Result<std::vector<report::TraceStep>> trace_of(storage::Database&, const storage::BisectionRow&);
 
-/// Says what a search that has not ended does next, why, and what it has cost so far. Nothing for
-/// one that has ended, before its ends are measured, and where its events cannot be followed.
-/// Errors: corrupt, naming the event; of storage.
-Result<std::optional<report::SearchOutlook>> outlook_of(storage::Database&,
-                                                        const storage::BisectionRow&);
+/// Follows the stored events of a bisection once: how it went, and what an open one does next, why,
+/// and what it has cost so far. What cannot be read ends it there.
+report::SearchReplay replay_of(storage::Database&, const storage::BisectionRow&);
 
 /// Estimates how many more commits a search tries before one is named, from the probability of each
 /// to be the culprit: a commit tried tells at most one bit. 0 where nothing is looked for.

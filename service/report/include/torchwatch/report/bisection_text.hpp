@@ -88,6 +88,19 @@ struct SearchOutlook {
   int commits_left = 0;  ///< about how many more are tried; 0 while no culprit is looked for
 };
 
+/// A search as its stored events tell it, followed once for all that is said of it.
+struct SearchReplay {
+  std::vector<TraceStep> steps = {};
+  /// For an open one; nothing before its ends are measured, and where it cannot be followed.
+  std::optional<SearchOutlook> outlook = {};
+  /// Why `steps` end before an event that cannot be read, and nothing is said of what comes next.
+  std::optional<Error> damage = {};
+};
+
+/// Says to everybody what of a search cannot be read and what says why: "Only its first 2 steps can
+/// be read, and not what comes next: `torchwatch bisection show 7` says why". Empty where all can.
+std::string unread_text(const SearchReplay&, const storage::BisectionRow&);
+
 /// Says what comes next, and why.
 std::string sentence_on(const SearchOutlook&);
 

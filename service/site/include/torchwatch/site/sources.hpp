@@ -31,11 +31,8 @@ struct Sources {
   /// Returns a commit's subject; empty where it is not known.
   std::function<std::string(const std::string& sha)> subject_of = {};
   report::CountCommits count_commits = {};  ///< empty: pages count none
-  /// Makes the steps of a bisection, as bisection::trace_of does; empty: pages show none.
-  std::function<Result<std::vector<report::TraceStep>>(const storage::BisectionRow&)> steps_of = {};
-  /// Says what an open bisection does next, as bisection::outlook_of does; empty: pages do not.
-  std::function<Result<std::optional<report::SearchOutlook>>(const storage::BisectionRow&)>
-      outlook_of = {};
+  /// Follows a bisection, as bisection::replay_of does; empty: pages show no steps.
+  std::function<report::SearchReplay(const storage::BisectionRow&)> replay_of = {};
   /// Returns the suite's workloads, as api::Backend::suite does; empty: pages name no domains.
   std::function<Result<nlohmann::json>()> suite = {};
   /// Returns the noise of a series, as evidence::read_noise does; empty: pages say nothing of it.

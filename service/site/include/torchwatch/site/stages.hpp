@@ -12,8 +12,7 @@ namespace torchwatch::pages {
 html::Fragment stages_of(const evidence::Progress&, const View&);
 
 /// The same for a search, by what its newest step did; `whole` is how long such searches take.
-/// Errors: those of storage.
-Result<html::Fragment> stages_of(const storage::BisectionRow&,
-                                 const std::optional<evidence::Estimate>& whole, const View&);
+html::Fragment stages_of(const storage::BisectionRow&,
+                         const std::optional<evidence::Estimate>& whole, const View&);
 
 }  // namespace torchwatch::pages
