@@ -88,6 +88,23 @@ int count_of(Query& row) {
   return row.take<int>();
 }
 
+/// Adds how many verdicts of one comparison have one word; "unchanged" comes with the number of
+/// all.
+void count_in(Query& row, std::map<Id, Result<VerdictCounts>>& counted) {
+  const auto comparison = row.take<Id>();
+  const auto word = row.take<std::string>();
+  const auto count = row.take<int>();
+  auto& counts = counted[comparison];
+  if (!counts) return;
+  const auto verdict = parse_word<Verdict>(word);
+  if (!verdict) {
+    counts = fail(verdict.error().as(ErrorCode::damaged).within(name_of(comparison)));
+    return;
+  }
+  (*counts)[*verdict] += count;
+  if (*verdict != Verdict::unchanged) (*counts)[Verdict::unchanged] -= count;
+}
+
 void insert_verdict(Connection& connection, const VerdictRow& row) {
   execute(connection,
           "INSERT INTO verdict (comparison_id, benchmark_id, metric, verdict, ratio, interval_low, "
@@ -233,6 +250,19 @@ Result<std::vector<ComparisonRow>> ComparisonStore::list(int limit, Id before) {
   });
 }
 
+Result<std::vector<ListedComparison>> ComparisonStore::list_each(int limit, Id before) {
+  return read(database_, [&](Connection& connection) -> Result<std::vector<ListedComparison>> {
+    Query query(connection, kSelect + "WHERE id < ? ORDER BY id DESC LIMIT ?", before, limit);
+    std::vector<ListedComparison> rows;
+    while (query.next()) {
+      auto row = row_of(query);
+      auto& entry = rows.emplace_back(ListedComparison{.id = row.id, .row = std::move(row)});
+      if (auto damage = query.take_damage()) entry.row = fail(*std::move(damage));
+    }
+    return rows;
+  });
+}
+
 Result<std::vector<ComparisonRow>> ComparisonStore::unfinished() {
   return read(database_, [](Connection& connection) {
     return all_rows(Query(connection, kSelect + "WHERE ended_at IS NULL ORDER BY id"), row_of);
@@ -300,18 +330,35 @@ Result<std::vector<SelfTestTally>> ComparisonStore::self_tests() {
   });
 }
 
-Result<std::map<Verdict, int>> ComparisonStore::verdict_counts(Id comparison) {
-  return read(database_, [&](Connection& connection) -> Result<std::map<Verdict, int>> {
+std::map<Id, Result<VerdictCounts>> ComparisonStore::verdict_counts(
+    const std::vector<Id>& comparisons) {
+  std::map<Id, Result<VerdictCounts>> counted;
+  for (const auto id : comparisons) counted[id] = VerdictCounts();
+  const auto done = read(database_, [&](Connection& connection) -> Status {
+    // Nearly all are unchanged. How many there are the index says alone, so that words are read and
+    // sorted of the others only.
     Query query(connection,
-                "SELECT verdict, count(*) FROM verdict WHERE comparison_id = ? GROUP BY verdict",
-                comparison);
-    std::map<Verdict, int> counts;
-    while (query.next()) {
-      const auto verdict = query.take<Verdict>();
-      counts[verdict] = query.take<int>();
-    }
-    return counts;
+                "SELECT comparison_id, 'unchanged', count(*) FROM verdict "
+                "WHERE comparison_id IN (SELECT value FROM json_each(?1)) GROUP BY comparison_id "
+                "UNION ALL "
+                "SELECT comparison_id, verdict, count(*) FROM verdict "
+                "WHERE comparison_id IN (SELECT value FROM json_each(?1)) "
+                "AND verdict <> 'unchanged' GROUP BY comparison_id, verdict",
+                comparisons);
+    while (query.next()) count_in(query, counted);
+    return {};
   });
+  for (auto& [id, counts] : counted) {
+    if (!done) counts = fail(done.error());
+    if (counts) std::erase_if(*counts, [](const auto& entry) { return entry.second == 0; });
+  }
+  return counted;
+}
+
+std::vector<ListedComparison> listed(const std::vector<ComparisonRow>& rows) {
+  std::vector<ListedComparison> all;
+  for (const auto& row : rows) all.push_back({.id = row.id, .row = row});
+  return all;
 }
 
 SelfTestTally sum_of(const std::vector<SelfTestTally>& tallies) {

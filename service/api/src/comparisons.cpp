@@ -2,9 +2,8 @@
 
 #include "handlers.hpp"
 #include "request_body.hpp"
+#include "torchwatch/evidence/comparison_list.hpp"
 #include "torchwatch/records/hex.hpp"
-#include "torchwatch/report/beside_verdicts.hpp"
-#include "torchwatch/report/trunk_range.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
@@ -29,11 +28,6 @@ json for_reader(json comparison, const Request& request) {
   return comparison;
 }
 
-/// The comparison that the daemon works on.
-std::optional<storage::Id> at_work_in(const Backend& backend) {
-  return backend.service_now ? backend.service_now().doing.comparison : std::nullopt;
-}
-
 /// The builds that a filter names, for who asks; of a commit its first digits are enough, as pages
 /// show it.
 Result<std::set<storage::Id>> builds_named(const std::string& filter, const http::Page& page,
@@ -50,13 +44,33 @@ Result<std::set<storage::Id>> builds_named(const std::string& filter, const http
   return named;
 }
 
-json self_test_json(const std::optional<storage::SelfTestResult>& found) {
+json self_test_json(const std::optional<evidence::SelfTestResult>& found) {
   if (!found) return nullptr;
   const auto& [comparison, tally] = *found;
   return {
       {"comparison", comparison},     {"url", "/api/v1/comparisons/" + std::to_string(comparison)},
       {"series", tally.series},       {"inconclusive", tally.inconclusive},
       {"regressed", tally.regressed}, {"improved", tally.improved}};
+}
+
+template <typename T>
+json or_null(const std::optional<T>& value) {
+  return value ? json(*value) : json(nullptr);
+}
+
+/// Where the comparison cannot be read itself, all but its id is null.
+json entry_of(const evidence::ComparisonInList& item) {
+  auto entry = report::json_of(item.row.value_or(storage::ComparisonRow()), item.named);
+  if (!item.row) {
+    for (const auto& member : entry.items()) member.value() = nullptr;
+  }
+  entry["id"] = item.id;
+  entry["commits"] = or_null(item.range.commits);
+  entry["seconds"] = or_null(item.seconds);
+  entry["benchmarks_lost"] = or_null(item.benchmarks_lost);
+  entry["self_test"] = self_test_json(item.self_test);
+  entry["unread"] = report::text_or_null(item.unread);
+  return with_url(std::move(entry), "/api/v1/comparisons");
 }
 
 /// Keeps the sentences; the rest of the summary is internal.
@@ -67,18 +81,16 @@ json summary_json(const storage::ComparisonRow& comparison) {
 
 }  // namespace
 
-Result<json> comparison_json(const storage::ComparisonRow& comparison, const Request& request,
-                             const Backend& backend, std::optional<storage::Id> at_work) {
-  TW_TRY(auto object, report::json_of(backend.database, comparison, at_work));
-  TW_TRY(const auto range,
-         report::trunk_range_of(backend.database, comparison, backend.count_commits));
-  object["commits"] = range.commits ? json(*range.commits) : json(nullptr);
-  TW_TRY(const auto beside, report::beside_verdicts_of(backend.database, comparison));
-  object["seconds"] = beside.seconds ? json(*beside.seconds) : json(nullptr);
-  object["benchmarks_lost"] =
-      beside.benchmarks_lost ? json(*beside.benchmarks_lost) : json(nullptr);
-  object["self_test"] = self_test_json(beside.self_test);
-  return for_reader(with_url(std::move(object), "/api/v1/comparisons"), request);
+json comparisons_json(const std::vector<storage::ListedComparison>& rows, const Request& request,
+                      const Backend& backend) {
+  const auto at_work =
+      backend.service_now ? backend.service_now().doing.comparison : std::optional<storage::Id>();
+  auto entries = json::array();
+  for (const auto& item : evidence::in_list(
+           backend.database, rows, {.at_work = at_work, .count_commits = backend.count_commits})) {
+    entries.push_back(for_reader(entry_of(item), request));
+  }
+  return entries;
 }
 
 Result<Reply> list_comparisons(const Request& request, const Backend& backend) {
@@ -92,16 +104,22 @@ Result<Reply> list_comparisons(const Request& request, const Backend& backend) {
   const auto has = [&page](const char* filter, const auto& named, storage::Id id) {
     return !page.filters.contains(filter) || named.contains(id);
   };
-  const auto fits = [&](const auto& row) {
+  const auto fits = [&](const storage::ListedComparison& listed) {
+    // Nobody knows whether a filter admits what cannot be read.
+    if (!listed.row) return page.filters.empty();
+    const auto& row = *listed.row;
     return days.have(row.created_at) && page.admits("state", to_string(row.state)) &&
            page.admits("purpose", to_string(row.purpose)) &&
            has("baseline", baselines, row.baseline.value_or(0)) &&
            has("candidate", candidates, row.candidate);
   };
-  return list_fitting<storage::ComparisonStore>(
-      "comparisons", page, backend, fits, [&, at_work = at_work_in(backend)](const auto& row) {
-        return comparison_json(row, request, backend, at_work);
-      });
+  storage::ComparisonStore comparisons(backend.database);
+  const auto list = [&](int limit, storage::Id before) {
+    return comparisons.list_each(limit, before);
+  };
+  TW_TRY(const auto found, rows_fitting(page, list, fits));
+  return list_reply("comparisons", comparisons_json(found.rows, request, backend), page,
+                    found.next);
 }
 
 Result<Reply> get_comparison(const Request& request, const Backend& backend) {
@@ -110,7 +128,7 @@ Result<Reply> get_comparison(const Request& request, const Backend& backend) {
   storage::ComparisonStore comparisons(backend.database);
   TW_TRY(const auto comparison, comparisons.get(id));
   TW_TRY(const auto verdicts, comparisons.verdicts_of(id));
-  TW_TRY(json out, comparison_json(comparison, request, backend, at_work_in(backend)));
+  json out = comparisons_json(storage::listed({comparison}), request, backend).front();
   out["runs_url"] = "/api/v1/comparisons/" + std::to_string(id) + "/runs";
   out["summary"] = summary_json(comparison);
   out["verdicts"] = json::array();

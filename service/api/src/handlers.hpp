@@ -135,9 +135,10 @@ std::string path_of(const Series&);
 std::string name_of(const Series&);
 inline constexpr std::string_view kSeriesPath = "/api/v1/series/";
 
-/// Makes a comparison's members for who asks. `at_work`: the one that the daemon works on.
-Result<nlohmann::json> comparison_json(const storage::ComparisonRow&, const Request&,
-                                       const Backend&, std::optional<storage::Id> at_work);
+/// Makes the members of comparisons for who asks, a list. What cannot be read is null, and "unread"
+/// of its comparison names it.
+nlohmann::json comparisons_json(const std::vector<storage::ListedComparison>&, const Request&,
+                                const Backend&);
 
 /// Makes {"id", "url"} of a run.
 nlohmann::json run_link(storage::Id run);

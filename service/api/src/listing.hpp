@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -58,30 +59,52 @@ Result<http::Reply> list_named(const char* name, std::vector<NamedEntry> all, co
 constexpr int kScannedMax = 5'000;
 constexpr int kScannedAtOnce = 200;
 
-/// Answers one page of what a store lists and `fits` accepts, newest first. `entry_of` makes a
-/// Result<json> of a row.
-template <typename Store, typename Fits, typename EntryOf>
-Result<http::Reply> list_fitting(const char* name, const http::Page& page, const Backend& backend,
-                                 const Fits& fits, const EntryOf& entry_of) {
-  auto entries = nlohmann::json::array();
+/// A page of what a store lists.
+template <typename Row>
+struct Listed {
+  std::vector<Row> rows;
+  nlohmann::json next;  ///< the next page's `before`; null on the last one
+};
+
+/// Reads one page of the rows that `list(limit, before)` gives and `fits` accepts, newest first.
+/// Errors: those of `list`.
+template <typename List, typename Fits>
+auto rows_fitting(const http::Page& page, const List& list, const Fits& fits) -> Result<
+    Listed<typename std::invoke_result_t<List, int, std::int64_t>::value_type::value_type>> {
+  Listed<typename std::invoke_result_t<List, int, std::int64_t>::value_type::value_type> listed;
   const bool has_filters = !page.filters.empty();
   const int at_once = has_filters ? kScannedAtOnce : page.limit + 1;
   auto before = page.before;
   for (int scanned = 0; scanned < kScannedMax; scanned += at_once) {
-    TW_TRY(const auto rows, Store(backend.database).list(at_once, before));
-    for (const auto& row : rows) {
+    TW_TRY(auto rows, list(at_once, before));
+    for (auto& row : rows) {
       if (!fits(row)) continue;
-      TW_TRY(entries.emplace_back(), entry_of(row));
-      if (static_cast<int>(entries.size()) > page.limit) {
-        return list_reply(name, std::move(entries), page);
+      if (static_cast<int>(listed.rows.size()) == page.limit) {
+        listed.next = listed.rows.back().id;
+        return listed;
       }
+      listed.rows.push_back(row);
     }
-    if (static_cast<int>(rows.size()) < at_once) {
-      return list_reply(name, std::move(entries), page, nullptr);
-    }
+    if (static_cast<int>(rows.size()) < at_once) return listed;
     before = rows.back().id;
   }
-  return list_reply(name, std::move(entries), page, before);
+  listed.next = before;
+  return listed;
+}
+
+/// Answers with such a page of what a store lists. `entry_of` makes a Result<json> of a row.
+template <typename Store, typename Fits, typename EntryOf>
+Result<http::Reply> list_fitting(const char* name, const http::Page& page, const Backend& backend,
+                                 const Fits& fits, const EntryOf& entry_of) {
+  const auto list = [&backend](int limit, std::int64_t before) {
+    return Store(backend.database).list(limit, before);
+  };
+  TW_TRY(const auto listed, rows_fitting(page, list, fits));
+  auto entries = nlohmann::json::array();
+  for (const auto& row : listed.rows) {
+    TW_TRY(entries.emplace_back(), entry_of(row));
+  }
+  return list_reply(name, std::move(entries), page, listed.next);
 }
 
 }  // namespace torchwatch::api

@@ -114,7 +114,7 @@ Result<Reply> get_current_comparison(const Request& request, const Backend& back
   TW_TRY(const auto row, evidence::current_comparison(backend.database, at_work));
   json out{{"comparison", nullptr}, {"progress", nullptr}};
   if (!row) return http::object_reply(out);
-  TW_TRY(out["comparison"], comparison_json(*row, request, backend, at_work));
+  out["comparison"] = comparisons_json(storage::listed({*row}), request, backend).front();
   TW_TRY(const auto progress,
          evidence::progress_of(backend.database, *row, backend.clock.wall_now()));
   out["progress"] = progress_json(progress);

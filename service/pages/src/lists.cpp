@@ -24,14 +24,15 @@ struct Filter {
   std::vector<std::string> words;
 };
 
-template <typename Store, typename Table, typename WordOf>
-Result<Page> list_of(const View& view, const std::string& title, const Filter& filter,
+/// `read(limit, before)` lists rows, newest first; `word_of` gives a row's word, empty where it
+/// cannot be read.
+template <typename Read, typename Table, typename WordOf>
+Result<Page> list_of(const View& view, const std::string& title, const Filter& filter, Read read,
                      Table table_of, WordOf word_of) {
   TW_TRY(const auto page, http::page_of(view.request, {filter.name}));
   const auto wanted = value_or(page.filters, filter.name, "all");
   TW_TRY_VOID(check_choice(filter.name, wanted, filter.words));
-  const int read = wanted == "all" ? page.limit + 1 : kScanned;
-  TW_TRY(auto rows, Store(view.sources.database).list(read, page.before));
+  TW_TRY(auto rows, read(wanted == "all" ? page.limit + 1 : kScanned, page.before));
   if (wanted != "all") {
     std::erase_if(rows, [&](const auto& row) { return word_of(row) != wanted; });
   }
@@ -129,18 +130,28 @@ Result<html::Fragment> measuring_of(const Pair& pair, const View& view) {
 }  // namespace
 
 Result<Page> make_incidents(const View& view) {
-  return list_of<storage::IncidentStore>(
-      view, "Incidents", {"state", {"all", "open", "acknowledged", "closed"}}, incident_table,
+  storage::IncidentStore store(view.sources.database);
+  return list_of(
+      view, "Incidents", {"state", {"all", "open", "acknowledged", "closed"}},
+      [&](int limit, storage::Id before) { return store.list(limit, before); }, incident_table,
       [](const auto& row) { return to_string(row.state); });
 }
 
 Result<Page> make_comparisons(const View& view) {
-  return list_of<storage::ComparisonStore>(view, "Comparisons",
-                                           {"purpose",
-                                            {"all", "nightly", "requested", "recheck", "drift",
-                                             "self_test", "measurement", "pull_request"}},
-                                           comparison_list,
-                                           [](const auto& row) { return to_string(row.purpose); });
+  using Rows = std::vector<storage::ListedComparison>;
+  storage::ComparisonStore store(view.sources.database);
+  return list_of(
+      view, "Comparisons",
+      {"purpose",
+       {"all", "nightly", "requested", "recheck", "drift", "self_test", "measurement",
+        "pull_request"}},
+      [&](int limit, storage::Id before) { return store.list_each(limit, before); },
+      [](const Rows& rows, const View& of) -> Result<html::Fragment> {
+        return comparison_list(rows, of);
+      },
+      [](const auto& listed) {
+        return listed.row ? to_string(listed.row->purpose) : std::string_view();
+      });
 }
 
 Result<Page> make_builds(const View& view) {
@@ -212,7 +223,7 @@ Result<Page> make_build(const View& view) {
   TW_TRY(const auto comparison, storage::ComparisonStore(view.sources.database).nightly_of(id));
   std::vector<storage::ComparisonRow> rows;
   if (comparison) rows.push_back(*comparison);
-  TW_TRY(const auto table, comparison_table(rows, view));
+  const auto table = comparison_table(rows, view);
   if (comparison) content += html::section("Compared with the nightly before", table);
   return Page{.title = name,
               .content = content,
@@ -233,7 +244,7 @@ Result<Page> make_pair(const View& view) {
   TW_TRY(const auto pair, pair_of(view.request.path_parameters.at("pair")));
   TW_TRY(const auto found, comparisons_of(pair, view));
   TW_TRY(const auto matrix, newest_matrix(found, view));
-  TW_TRY(const auto table, comparison_table(found, view));
+  const auto table = comparison_table(found, view);
   const auto name = pair.candidate + " against " + pair.baseline;
   auto content = html::title(name);
   if (found.empty()) {

@@ -264,11 +264,13 @@ Result<html::Fragment> nightlies_strip(const View& view) {
   html::Fragment strip{"<ol class=\"strip\">\n", "", {}};
   for (auto i = newest.size(); i-- > 0;) {
     const auto& row = newest[i];
-    TW_TRY(const auto word,
-           report::result_word(view.sources.database, row, view.service_now.doing.comparison));
-    TW_TRY(const auto name, name_of_build(row.candidate, view));
+    const auto word =
+        report::result_word(view.sources.database, row, view.service_now.doing.comparison);
+    const auto name =
+        name_of_build(row.candidate, view).value_or("comparison " + std::to_string(row.id));
     const auto link = html::link(view.to_comparison(row.id), name);
-    const auto said = html::state(word);
+    // One that cannot be read keeps back no other; the table below says more.
+    const auto said = word ? html::state(*word) : html::text("cannot be read");
     strip += {"<li>" + link.html + " " + said.html + "</li>\n",
               "- " + link.markdown + ": " + said.markdown + "\n",
               {}};
@@ -318,7 +320,7 @@ Result<Page> make_overview(const View& view) {
   if (open.size() > kIncidentsShown) open.resize(kIncidentsShown);
   TW_TRY(const auto incidents, incident_table(open, view));
   TW_TRY(const auto newest, storage::ComparisonStore(database).list(kComparisonsShown));
-  TW_TRY(const auto comparisons, comparison_table(newest, view));
+  const auto comparisons = comparison_table(newest, view);
   TW_TRY(const auto strip, nightlies_strip(view));
   TW_TRY(const auto accuracy, self_tests(view));
   content += html::section("Open incidents", incidents + more(view, "incidents", "All incidents"));

@@ -47,8 +47,8 @@ std::vector<VerdictRow>& part_for(SortedVerdicts& sorted, const VerdictRow& row,
 }
 
 /// What the verdicts come to; nothing where there are none.
-Result<std::string> word_of_verdicts(storage::Database& database, storage::Id comparison) {
-  TW_TRY(auto counts, storage::ComparisonStore(database).verdict_counts(comparison));
+Result<std::string> word_of_verdicts(storage::Database& database, storage::Id comparison,
+                                     storage::VerdictCounts counts) {
   if (counts[Verdict::regressed] > 0) return "regressed";
   TW_TRY(const auto incidents, storage::IncidentStore(database).of_comparison(comparison));
   const bool is_lost = std::ranges::any_of(
@@ -81,10 +81,18 @@ std::string word_of_stage(ComparisonState state, bool is_at_work) {
 
 Result<std::string> result_word(storage::Database& database, const storage::ComparisonRow& row,
                                 std::optional<storage::Id> at_work) {
+  const auto counts = storage::ComparisonStore(database).verdict_counts({row.id});
+  return result_word(database, row, counts.at(row.id), at_work);
+}
+
+Result<std::string> result_word(storage::Database& database, const storage::ComparisonRow& row,
+                                const Result<storage::VerdictCounts>& counts,
+                                std::optional<storage::Id> at_work) {
   const bool is_searched =
       row.state == ComparisonState::bisected || row.state == ComparisonState::reported;
   if (is_searched) {
-    TW_TRY(auto word, word_of_verdicts(database, row.id));
+    TW_TRY(auto known, counts);
+    TW_TRY(auto word, word_of_verdicts(database, row.id, std::move(known)));
     if (!word.empty()) return word;
   }
   if (!is_end(row.state)) return word_of_stage(row.state, at_work == row.id);

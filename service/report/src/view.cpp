@@ -87,26 +87,33 @@ json build_of_comparison(const storage::BuildRow& row) {
 Result<json> json_of(storage::Database& database, const storage::ComparisonRow& row,
                      std::optional<storage::Id> at_work) {
   storage::BuildStore builds(database);
-  TW_TRY(const auto candidate, builds.get(row.candidate));
-  TW_TRY(const auto result, result_word(database, row, at_work));
-  TW_TRY(const auto waits, what_it_waits_for(database, storage::ItemKind::comparison, row.id));
-  json object{{"id", row.id},
+  NamedByComparison named;
+  TW_TRY(named.candidate, builds.get(row.candidate));
+  TW_TRY(named.result, result_word(database, row, at_work));
+  TW_TRY(named.waits_for, what_it_waits_for(database, storage::ItemKind::comparison, row.id));
+  if (row.baseline) {
+    TW_TRY(named.baseline, builds.get(*row.baseline));
+  }
+  return json_of(row, named);
+}
+
+json json_of(const storage::ComparisonRow& row, const NamedByComparison& named) {
+  const auto build = [](const std::optional<storage::BuildRow>& of) {
+    return of ? build_of_comparison(*of) : json(nullptr);
+  };
+  return json{{"id", row.id},
               {"purpose", to_string(row.purpose)},
               {"incident", or_null(row.incident)},
               {"nightlies_back", row.nightlies_back > 0 ? json(row.nightlies_back) : json(nullptr)},
               {"state", to_string(row.state)},
-              {"result", result},
+              {"result", text_or_null(named.result)},
               {"repetition", row.repetition},
-              {"candidate", build_of_comparison(candidate)},
-              {"baseline", nullptr},
+              {"candidate", build(named.candidate)},
+              {"baseline", build(named.baseline)},
               {"reason", text_or_null(row.reason)},
-              {"waits_for", text_or_null(waits)},
+              {"waits_for", text_or_null(named.waits_for)},
               {"created_at", time_of(row.created_at)},
               {"ended_at", time_of(row.ended_at)}};
-  if (!row.baseline) return object;
-  TW_TRY(const auto baseline, builds.get(*row.baseline));
-  object["baseline"] = build_of_comparison(baseline);
-  return object;
 }
 
 json json_of(const storage::IncidentSeriesRow& row) {

@@ -6,17 +6,13 @@
 #include "torchwatch/figures/figures.hpp"
 #include "torchwatch/records/hex.hpp"
 #include "torchwatch/records/printable.hpp"
-#include "torchwatch/report/beside_verdicts.hpp"
 #include "torchwatch/report/culprits.hpp"
 #include "torchwatch/report/incident_state.hpp"
-#include "torchwatch/report/outcome.hpp"
 #include "torchwatch/report/setback.hpp"
-#include "torchwatch/report/trunk_range.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/report/wording.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/build_store.hpp"
-#include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/setback_store.hpp"
 
 namespace torchwatch::pages {
@@ -59,51 +55,6 @@ html::Fragment commit_list(const report::CulpritFacts& cause, const View& view) 
                       html::text(" " + commit.subject) + pull_link(commit.subject, view));
   }
   return html::list(commits);
-}
-
-Result<report::TrunkRange> range_of(const storage::ComparisonRow& row, const View& view) {
-  return report::trunk_range_of(view.sources.database, row, view.sources.count_commits);
-}
-
-/// The commits at both ends, "aaaa to bbbb"; empty where they are not known.
-Cell cell_of(const report::TrunkRange& range, const View& view) {
-  const auto& [from, to, commits] = range;
-  if (to.empty() || from.empty()) return "";
-  if (from == to) return {short_sha(to), view.to_commit(to)};
-  return {short_sha(from) + " to " + short_sha(to), view.to_range(from, to)};
-}
-
-/// How many commits that are, as a number of a column; empty where it is not known.
-Cell commits_cell(const report::TrunkRange& range) {
-  if (!range.commits) return "";
-  return {figures::grouped(*range.commits), static_cast<double>(*range.commits)};
-}
-
-/// A number of series; empty for none.
-Cell count_cell(int count) {
-  return count == 0 ? Cell("") : Cell(figures::grouped(count), count);
-}
-
-/// The columns of what stands beside the verdicts of a comparison.
-const std::vector<html::Column> kBesideVerdicts{{"duration", Cells::numbers},
-                                                {"benchmarks lost", Cells::numbers},
-                                                {"self-test: called changed", Cells::numbers}};
-
-/// The cells of those columns.
-Result<std::vector<Cell>> beside_verdicts(const storage::ComparisonRow& row, const View& view) {
-  TW_TRY(const auto beside, report::beside_verdicts_of(view.sources.database, row));
-  std::vector<Cell> cells(kBesideVerdicts.size(), "");
-  if (beside.seconds) cells[0] = {figures::duration(*beside.seconds), *beside.seconds};
-  if (beside.benchmarks_lost) {
-    cells[1] = {figures::grouped(*beside.benchmarks_lost),
-                static_cast<double>(*beside.benchmarks_lost)};
-  }
-  if (beside.self_test) {
-    const auto& [comparison, tally] = *beside.self_test;
-    cells[2] = {report::false_alarms_text(tally), view.to_comparison(comparison)};
-    cells[2].order = report::false_alarms_of(tally);
-  }
-  return cells;
 }
 
 /// Who acknowledged an incident, as they say; empty where nobody did.
@@ -242,84 +193,10 @@ Result<html::Fragment> incident_table(const std::vector<storage::IncidentRow>& i
                       .rows = std::move(rows)});
 }
 
-Result<Cell> range_cell(const storage::ComparisonRow& row, const View& view) {
-  TW_TRY(const auto range, range_of(row, view));
-  auto cell = cell_of(range, view);
-  if (!range.commits) return cell;
-  cell.more = "(" + figures::count(static_cast<std::size_t>(*range.commits), "commit") + ")";
-  return cell;
-}
-
 Result<std::string> remark_on(const storage::ComparisonRow& row, const View& view) {
   if (is_end(row.state)) return view.is_trusted ? report::remark_on(row) : std::string();
   TW_TRY(auto waits, waits_for(storage::ItemKind::comparison, std::to_string(row.id), view));
   return waits.empty() && view.is_trusted ? report::remark_on(row) : waits;
-}
-
-namespace {
-
-/// What both tables of comparisons have.
-Result<html::Table> table_of(const std::vector<storage::ComparisonRow>& comparisons,
-                             const View& view) {
-  html::Rows rows;
-  for (const auto& row : comparisons) {
-    TW_TRY(const auto name, name_of_comparison(row, view));
-    TW_TRY(const auto result,
-           report::result_word(view.sources.database, row, view.service_now.doing.comparison));
-    TW_TRY(const auto remark, remark_on(row, view));
-    TW_TRY(const auto range, range_of(row, view));
-    TW_TRY(auto counts, storage::ComparisonStore(view.sources.database).verdict_counts(row.id));
-    rows.push_back({{std::to_string(row.id), view.to_comparison(row.id)},
-                    {name, view.to_comparison(row.id)},
-                    cell_of(range, view),
-                    commits_cell(range),
-                    to_string(row.purpose),
-                    result,
-                    count_cell(counts[Verdict::regressed]),
-                    count_cell(counts[Verdict::failed]),
-                    count_cell(counts[Verdict::improved]),
-                    count_cell(counts[Verdict::inconclusive]),
-                    count_cell(counts[Verdict::unchanged]),
-                    platform::date_and_minute(row.created_at),
-                    shortened(remark)});
-  }
-  return html::Table{.columns = {{"id", Cells::numbers},
-                                 {"builds"},
-                                 {"trunk commits"},
-                                 {"commits", Cells::numbers},
-                                 {"purpose", Cells::words},
-                                 {"result", Cells::states},
-                                 {"regressed", Cells::numbers},
-                                 {"failed", Cells::numbers},
-                                 {"improved", Cells::numbers},
-                                 {"inconclusive", Cells::numbers},
-                                 {"unchanged", Cells::numbers},
-                                 {"started, UTC", Cells::words},
-                                 {"remark"}},
-                     .rows = std::move(rows)};
-}
-
-}  // namespace
-
-Result<html::Fragment> comparison_table(const std::vector<storage::ComparisonRow>& comparisons,
-                                        const View& view) {
-  TW_TRY(auto table, table_of(comparisons, view));
-  return html::table(std::move(table), "None yet.");
-}
-
-Result<html::Fragment> comparison_list(const std::vector<storage::ComparisonRow>& comparisons,
-                                       const View& view) {
-  TW_TRY(auto table, table_of(comparisons, view));
-  // Before the time and the remark, which end a row.
-  constexpr std::ptrdiff_t kBehind = 2;
-  table.columns.insert(table.columns.end() - kBehind, kBesideVerdicts.begin(),
-                       kBesideVerdicts.end());
-  for (std::size_t i = 0; i < comparisons.size(); ++i) {
-    TW_TRY(const auto cells, beside_verdicts(comparisons[i], view));
-    auto& row = table.rows[i];
-    row.insert(row.end() - kBehind, cells.begin(), cells.end());
-  }
-  return html::table(std::move(table), "None yet.");
 }
 
 html::Fragment effect_table(const std::vector<report::EffectFacts>& effects, const View& view,

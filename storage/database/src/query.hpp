@@ -57,8 +57,10 @@ class Query {
   template <typename T>
   T take();
 
-  /// Returns the error for the last unknown word, if there was one.
+  /// Returns the error for the first unknown word, if there was one.
   const std::optional<Error>& damage() const { return damage_; }
+  /// The same of the words since the last call: those of one row.
+  std::optional<Error> take_damage() { return std::exchange(damage_, std::nullopt); }
 
  private:
   void bind(int index, std::int64_t value) { statement_.bind(index, value); }
@@ -67,6 +69,12 @@ class Query {
   void bind(int index, const std::string& value) { statement_.bind(index, value); }
   void bind(int index, const char* value) { statement_.bind(index, value); }
   void bind(int index, std::string_view value) { statement_.bind(index, std::string(value)); }
+  /// As a JSON array, for json_each.
+  void bind(int index, const std::vector<std::int64_t>& ids) {
+    std::string array;
+    for (const auto id : ids) array += (array.empty() ? "" : ",") + std::to_string(id);
+    bind(index, "[" + array + "]");
+  }
   void bind(int index, Blob blob) {
     statement_.bind(index, blob.bytes.data(), static_cast<int>(blob.bytes.size()));
   }

@@ -52,16 +52,19 @@ IssuedRun issued_of(Query& row) {
                    .issued_at = row.take<WallMillis>()};
 }
 
-int number_in(Query& row) {
-  return row.take<int>();
-}
-
-SelfTestResult self_test_in(Query& row) {
-  return SelfTestResult{.comparison = row.take<Id>(),
-                        .tally = {.series = row.take<int>(),
-                                  .inconclusive = row.take<int>(),
-                                  .regressed = row.take<int>(),
-                                  .improved = row.take<int>()}};
+/// Reads one value of each comparison that the statement has a row of.
+template <typename Value>
+Result<std::map<Id, Value>> by_comparison(Database& database, const std::string& sql,
+                                          const std::vector<Id>& comparisons) {
+  return read(database, [&](Connection& connection) -> Result<std::map<Id, Value>> {
+    Query query(connection, sql, comparisons);
+    std::map<Id, Value> values;
+    while (query.next()) {
+      const auto comparison = query.take<Id>();
+      values[comparison] = query.take<Value>();
+    }
+    return values;
+  });
 }
 
 double duration_of(Query& row) {
@@ -212,48 +215,46 @@ Result<std::vector<double>> EvidenceReader::durations_of(Purpose purpose, int co
   });
 }
 
-Result<std::optional<WallMillis>> EvidenceReader::first_run_at(Id comparison) {
-  return read(database_, [&](Connection& connection) -> Result<std::optional<WallMillis>> {
-    Query query(connection,
-                "SELECT issued_at FROM attempt WHERE id = "
-                "(SELECT min(id) FROM attempt WHERE comparison_id = ?)",
-                comparison);
-    if (!query.next()) return std::nullopt;
-    return query.take<std::optional<WallMillis>>();
-  });
+Result<std::map<Id, WallMillis>> EvidenceReader::first_runs_of(const std::vector<Id>& comparisons) {
+  return by_comparison<WallMillis>(
+      database_,
+      "SELECT wanted.value, first.issued_at FROM json_each(?1) AS wanted "
+      "JOIN attempt AS first ON first.id = "
+      "(SELECT min(id) FROM attempt WHERE comparison_id = wanted.value)",
+      comparisons);
 }
 
-Result<int> EvidenceReader::benchmarks_lost(Id earlier, Id later) {
-  // Benchmark by benchmark, whose first verdict mostly decides: lists ask this of every row.
+Result<std::map<Id, int>> EvidenceReader::benchmarks_lost_in(const std::vector<Id>& comparisons) {
+  // Benchmark by benchmark, whose first verdict mostly decides.
   const std::string measured =
       "EXISTS (SELECT 1 FROM verdict WHERE benchmark_id = benchmark.id "
       "AND verdict NOT IN ('unsupported', 'failed') AND comparison_id = ";
-  return read(database_, [&](Connection& connection) {
-    return one_row(Query(connection,
-                         "SELECT count(*) FROM benchmark WHERE " + measured + "?1) AND NOT " +
-                             measured + "?2)",
-                         earlier, later),
-                   number_in, "comparison " + std::to_string(later));
-  });
+  const std::string judged = "EXISTS (SELECT 1 FROM verdict WHERE comparison_id = ";
+  return by_comparison<int>(
+      database_,
+      "SELECT later.id, (SELECT count(*) FROM benchmark WHERE NOT " + measured + "later.id) AND " +
+          measured +
+          "earlier.id)) FROM comparison AS later JOIN comparison AS earlier ON earlier.id = "
+          "(SELECT id FROM comparison WHERE purpose = 'nightly' AND id < later.id AND " +
+          judged +
+          "comparison.id) ORDER BY id DESC LIMIT 1) "
+          "WHERE later.id IN (SELECT value FROM json_each(?1)) AND later.purpose = 'nightly' AND " +
+          judged + "later.id)",
+      comparisons);
 }
 
-Result<std::optional<SelfTestResult>> EvidenceReader::self_test_near(Id comparison, Id candidate) {
-  return read(database_, [&](Connection& connection) -> Result<std::optional<SelfTestResult>> {
-    const std::string judged = "verdict IN ('unchanged', 'regressed', 'improved', 'inconclusive')";
-    TW_TRY(auto found,
-           all_rows(Query(connection,
-                          "SELECT comparison_id, count(*), sum(verdict = 'inconclusive'), "
-                          "sum(verdict = 'regressed'), sum(verdict = 'improved') FROM verdict "
-                          "WHERE comparison_id = (SELECT id FROM comparison "
-                          "WHERE purpose = ?1 AND (candidate_id = ?2 OR id < ?3) "
-                          "AND EXISTS (SELECT 1 FROM verdict "
-                          "WHERE verdict.comparison_id = comparison.id AND " +
-                              judged + ") ORDER BY candidate_id = ?2 DESC, id DESC LIMIT 1) AND " +
-                              judged + " GROUP BY comparison_id",
-                          Purpose::self_test, candidate, comparison),
-                    self_test_in));
-    return found.empty() ? std::nullopt : std::optional(found.front());
-  });
+Result<std::map<Id, Id>> EvidenceReader::self_tests_near(const std::vector<Id>& comparisons) {
+  const std::string newest_judged =
+      "(SELECT id FROM comparison WHERE purpose = 'self_test' AND EXISTS (SELECT 1 FROM verdict "
+      "WHERE comparison_id = comparison.id "
+      "AND verdict IN ('unchanged', 'regressed', 'improved', 'inconclusive')) AND ";
+  return by_comparison<Id>(
+      database_,
+      "SELECT * FROM (SELECT asked.id, coalesce(" + newest_judged +
+          "candidate_id = asked.candidate_id ORDER BY id DESC LIMIT 1), " + newest_judged +
+          "id < asked.id ORDER BY id DESC LIMIT 1)) AS near FROM comparison AS asked "
+          "WHERE asked.id IN (SELECT value FROM json_each(?1))) WHERE near IS NOT NULL",
+      comparisons);
 }
 
 }  // namespace torchwatch::storage

@@ -1,5 +1,7 @@
 // What lists of comparisons say beside the verdicts, and what the page of a series says of its
 // noise.
+#include <SQLiteCpp/Database.h>
+
 #include <catch2/catch.hpp>
 
 #include "api_fixture.hpp"
@@ -55,6 +57,22 @@ struct Lists : Api {
     REQUIRE(comparisons.cancel(next.id, "enough", kBegin + kHour));
   }
 
+  /// Changes stored text to what the schema's lists of words do not let in.
+  void spoil(const std::string& sql) const {
+    SQLite::Database raw((folder.path() / "torchwatch.sqlite").string(), SQLite::OPEN_READWRITE);
+    raw.exec("PRAGMA ignore_check_constraints = ON");
+    REQUIRE(raw.exec(sql) == 1);
+  }
+
+  /// The entry of a comparison in the API's list of all.
+  nlohmann::json entry(Id id) {
+    for (const auto& each : get("/api/v1/comparisons").body.at("comparisons")) {
+      if (each.at("id") == id) return each;
+    }
+    FAIL("comparison " << id << " is not listed");
+    return nullptr;
+  }
+
   nlohmann::json listed(Id id) { return get("/api/v1/comparisons/" + std::to_string(id)).body; }
 
   static constexpr WallMillis kBegin = 1'786'000'000'000;
@@ -100,6 +118,85 @@ TEST_CASE("a list leads to the self-test of a nightly's build, else to the newes
   CHECK_THAT(page, Contains("1 of 2</a>"));
   const auto later = api.comparisons.open({Purpose::nightly, 4, 3}, api.clock.wall_now()).value();
   CHECK(api.listed(later.id).at("self_test").at("comparison") == first);
+}
+
+TEST_CASE("a list says of every comparison what is said of it alone") {
+  Lists api;
+  api.end();
+  api.add_self_test_of(3, Verdict::regressed);
+  REQUIRE(api.comparisons.open({Purpose::nightly, 4, 3}, api.clock.wall_now()));
+  const auto all = api.get("/api/v1/comparisons").body.at("comparisons");
+  REQUIRE(all.size() == 4);
+  for (const auto& entry : all) {
+    CHECK(entry.at("unread").is_null());
+    auto alone = api.listed(entry.at("id"));
+    for (const auto* more : {"runs_url", "summary", "verdicts"}) alone.erase(more);
+    CHECK(entry == alone);
+  }
+  auto pages = api.get("/api/v1/comparisons?limit=3").body;
+  CHECK(pages.at("comparisons").size() == 3);
+  CHECK(pages.at("next") == 2);
+  pages = api.get("/api/v1/comparisons?limit=3&before=2").body;
+  CHECK(pages.at("comparisons").at(0) == all.at(3));
+  CHECK(pages.at("next").is_null());
+}
+
+TEST_CASE("a build that cannot be read stops only what names it in the lists") {
+  Lists api;
+  api.spoil("UPDATE build SET origin = 'nihgtly' WHERE id = 3");
+  const std::string says =
+      "its candidate cannot be read: `torchwatch database check` says what is damaged";
+  const auto page = api.page("/comparisons");
+  CHECK(wrong_tag(page) == "");
+  CHECK_THAT(page, Contains(says) && Contains(">comparison 2</a>"));
+  CHECK_THAT(page, Contains(">2.14.0.dev20260817 against 2.14.0.dev20260816</a>"));
+  // What does not depend on it stands.
+  CHECK_THAT(api.get("/comparisons.csv").text, Contains("comparison 2,") && Contains(says));
+  CHECK_THAT(api.get("/comparisons.md").text, Contains("cannot be read"));
+  const auto spoilt = api.entry(2);
+  CHECK(spoilt.at("candidate").is_null());
+  CHECK(spoilt.at("baseline").at("id") == 2);
+  CHECK(spoilt.at("benchmarks_lost") == 2);
+  CHECK(spoilt.at("unread") == says);
+  CHECK(api.entry(1).at("unread").is_null());
+  CHECK(api.get("/comparisons.json").body == api.get("/api/v1/comparisons").body);
+}
+
+TEST_CASE("verdicts that cannot be read stop only what is counted of them") {
+  Lists api;
+  api.end();
+  const auto self_test = api.add_self_test_of(3, Verdict::regressed);
+  api.spoil("UPDATE verdict SET verdict = 'regresed' WHERE comparison_id = " +
+            std::to_string(self_test) + " AND verdict = 'regressed'");
+  const auto page = api.page("/comparisons");
+  CHECK_THAT(page, Contains("its verdicts cannot be read: ") &&
+                       Contains("the self-test near it cannot be read: "));
+  CHECK_THAT(page, Contains(">1 h 0 min<") && Contains("benchmarks lost"));
+  CHECK_THAT(api.get("/comparisons.md").text, Contains("the self-test near it cannot be read"));
+  const auto beside = api.entry(2);
+  CHECK(beside.at("self_test").is_null());
+  CHECK(beside.at("seconds") == 3600);
+  CHECK_THAT(beside.at("unread").get<std::string>(), Contains("the self-test near it"));
+  CHECK_THAT(api.entry(self_test).at("unread").get<std::string>(), Contains("its verdicts"));
+  CHECK_THAT(api.page("/"), Contains("its verdicts cannot be read: "));
+}
+
+TEST_CASE("a comparison that cannot be read itself keeps no other from the list") {
+  Lists api;
+  api.spoil("UPDATE comparison SET purpose = 'nightyl' WHERE id = 2");
+  const std::string says = "it cannot be read: `torchwatch database check` says what is damaged";
+  const auto page = api.page("/comparisons");
+  CHECK(wrong_tag(page) == "");
+  CHECK_THAT(page, Contains(says) && Contains("2.14.0.dev20260817 against 2.14.0.dev20260816"));
+  CHECK_THAT(api.get("/comparisons.csv").text, Contains("comparison 2,") && Contains(says));
+  const auto spoilt = api.entry(2);
+  CHECK(spoilt.at("unread") == says);
+  CHECK(spoilt.at("purpose").is_null());
+  CHECK(api.entry(1).at("unread").is_null());
+  // Nobody knows whether a filter admits it.
+  CHECK(api.get("/api/v1/comparisons?purpose=nightly").body.at("comparisons").size() == 1);
+  CHECK_THAT(api.page("/comparisons?purpose=nightly"), !Contains("comparison 2"));
+  CHECK(api.get("/api/v1/comparisons/2").status == 500);
 }
 
 TEST_CASE("filters of the list keep its columns") {

@@ -94,13 +94,34 @@ TEST_CASE_METHOD(OneComparison,
   REQUIRE(comparisons.get(comparison.id).value().plan_json == "{}");
 }
 
+TEST_CASE_METHOD(OneComparison, "verdicts of many comparisons are counted each by itself") {
+  const auto other =
+      comparisons.open({Purpose::requested, comparison.candidate, comparison.baseline}, 1).value();
+  const auto empty =
+      comparisons.open({Purpose::requested, comparison.candidate, comparison.baseline}, 1).value();
+  auto verdict = verdict_of(comparison);
+  for (const auto word : {Verdict::unchanged, Verdict::regressed, Verdict::unchanged}) {
+    verdict.series.benchmark.workload += "x";
+    verdict.verdict = word;
+    REQUIRE(comparisons.add_verdict(verdict));
+  }
+  verdict.comparison = other.id;
+  verdict.verdict = Verdict::failed;
+  REQUIRE(comparisons.add_verdict(verdict));
+  const auto counts = comparisons.verdict_counts({comparison.id, other.id, empty.id});
+  CHECK(counts.at(comparison.id).value() ==
+        VerdictCounts{{Verdict::unchanged, 2}, {Verdict::regressed, 1}});
+  CHECK(counts.at(other.id).value() == VerdictCounts{{Verdict::failed, 1}});
+  CHECK(counts.at(empty.id).value().empty());
+}
+
 TEST_CASE_METHOD(OneComparison, "a verdict comes back as it was reached") {
   const auto verdict = verdict_of(comparison);
   REQUIRE(comparisons.add_verdict(verdict));
   const auto rows = comparisons.verdicts_of(comparison.id).value();
   std::map<Verdict, int> counts;
   for (const auto& row : rows) ++counts[row.verdict];
-  CHECK(comparisons.verdict_counts(comparison.id).value() == counts);
+  CHECK(comparisons.verdict_counts({comparison.id}).at(comparison.id).value() == counts);
   REQUIRE(rows.size() == 1);
   REQUIRE(rows[0].series == verdict.series);
   REQUIRE(rows[0].verdict == Verdict::regressed);

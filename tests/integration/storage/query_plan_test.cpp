@@ -81,8 +81,10 @@ const std::set<std::string> kAllowedScans{
     "SCAN token",
     "SCAN machine",
     "SCAN incident USING INDEX incident_open_once",
-    "SCAN comparison",  // a few a day; those of a build
-    "SCAN newest",      // a run of each benchmark
+    "SCAN comparison",                     // a few a day; those of a build
+    "SCAN newest",                         // a run of each benchmark
+    "SCAN wanted VIRTUAL TABLE INDEX 1:",  // the comparisons of a page
+    "SCAN json_each VIRTUAL TABLE INDEX 1:",
 };
 
 /// Ten thousand runs in four comparisons, with verdicts, incidents, messages, bisections, requests.
@@ -151,13 +153,14 @@ struct FullDatabase : FreshStores {
 
   static void call_comparison_queries(ComparisonStore& store, const ComparisonRow& comparison) {
     REQUIRE(store.list(10));
+    REQUIRE(store.list_each(10));
     REQUIRE(store.unfinished());
     VerdictRow verdict;
     verdict.comparison = comparison.id;
     verdict.series = kTime;
     REQUIRE(store.add_verdict(verdict));
     REQUIRE(store.verdicts_of(comparison.id));
-    REQUIRE(store.verdict_counts(comparison.id));
+    REQUIRE(store.verdict_counts({comparison.id, 2}).at(comparison.id));
     REQUIRE(store.set_summary(comparison.id, "{}", 0.99));
     REQUIRE(store.nightlies_before(comparison.id, 10));
     REQUIRE(store.nightlies_until(comparison.id));
@@ -263,6 +266,9 @@ struct FullDatabase : FreshStores {
     REQUIRE(reader.counts_of(comparison.id, "/confirm/").value().done >= kRuns / 4);
     REQUIRE(reader.running_in(comparison.id).value().empty());
     REQUIRE(reader.durations_of(Purpose::nightly, 14));
+    REQUIRE(reader.first_runs_of({comparison.id, 2}).value().contains(comparison.id));
+    REQUIRE(reader.benchmarks_lost_in({comparison.id, 2}));
+    REQUIRE(reader.self_tests_near({comparison.id, 2}));
   }
 
   static void call_outbox_queries(OutboxStore& outbox) {

@@ -7,6 +7,18 @@
 
 namespace torchwatch::storage {
 
+/// How many series of a comparison have each verdict.
+using VerdictCounts = std::map<Verdict, int>;
+
+/// A comparison of a list; its row is an error (damaged) where a word in it is unknown.
+struct ListedComparison {
+  Id id = 0;
+  Result<ComparisonRow> row = {};
+};
+
+/// Lists rows that were read.
+std::vector<ListedComparison> listed(const std::vector<ComparisonRow>&);
+
 /// Comparisons and their verdicts. Thread-safe as Database is.
 class ComparisonStore {
  public:
@@ -33,12 +45,15 @@ class ComparisonStore {
 
   Status add_verdict(const VerdictRow&);  ///< UNIQUE(comparison, series)
   Result<std::vector<VerdictRow>> verdicts_of(Id comparison);
-  /// Returns how many series of the comparison have each verdict.
-  Result<std::map<Verdict, int>> verdict_counts(Id comparison);
+  /// Counts the verdicts of each of these comparisons, by one statement. A comparison whose
+  /// verdicts cannot be read has the error in their place.
+  std::map<Id, Result<VerdictCounts>> verdict_counts(const std::vector<Id>& comparisons);
 
   Result<ComparisonRow> get(Id);
   Result<std::vector<ComparisonRow>> list(int limit, Id before = INT64_MAX);  ///< newest first
-  Result<std::vector<ComparisonRow>> unfinished();                            ///< oldest first
+  /// The same where one row that cannot be read must not keep back the others.
+  Result<std::vector<ListedComparison>> list_each(int limit, Id before = INT64_MAX);
+  Result<std::vector<ComparisonRow>> unfinished();  ///< oldest first
   /// Returns the nightly comparisons opened before `comparison`, newest first.
   Result<std::vector<ComparisonRow>> nightlies_before(Id comparison, int limit);
   /// Returns the number of nightly comparisons opened up to `comparison`, itself included.

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "torchwatch/database/database.hpp"
+#include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/rows.hpp"
 
 namespace torchwatch::report {
@@ -41,6 +42,11 @@ std::string moved_exactly_text();
 /// Errors: those of storage.
 Result<std::string> result_word(storage::Database&, const storage::ComparisonRow&,
                                 std::optional<storage::Id> at_work = {});
+/// The same from verdicts that were counted, as ComparisonStore::verdict_counts does. Errors: also
+/// theirs, where the word depends on them.
+Result<std::string> result_word(storage::Database&, const storage::ComparisonRow&,
+                                const Result<storage::VerdictCounts>&,
+                                std::optional<storage::Id> at_work);
 
 /// Returns the benchmarks with values among the verdicts of a nightly's comparison that the nightly
 /// before did not measure; none of any other comparison. Errors: those of storage.

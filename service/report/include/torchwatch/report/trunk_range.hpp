@@ -5,7 +5,6 @@
 #include <optional>
 #include <string>
 
-#include "torchwatch/database/database.hpp"
 #include "torchwatch/storage/rows.hpp"
 
 namespace torchwatch::report {
@@ -22,8 +21,7 @@ struct TrunkRange {
   std::optional<std::int64_t> commits = {};
 };
 
-/// Errors: those of storage.
-Result<TrunkRange> trunk_range_of(storage::Database&, const storage::ComparisonRow&,
-                                  const CountCommits&);
+TrunkRange trunk_range_of(const storage::BuildRow& from, const storage::BuildRow& to,
+                          const CountCommits&);
 
 }  // namespace torchwatch::report

@@ -47,6 +47,17 @@ nlohmann::json build_of_comparison(const storage::BuildRow&);
 Result<nlohmann::json> json_of(storage::Database&, const storage::ComparisonRow&,
                                std::optional<storage::Id> at_work = {});
 
+/// What a comparison's row names, or is named by; what is not known is empty.
+struct NamedByComparison {
+  std::optional<storage::BuildRow> candidate = {};
+  std::optional<storage::BuildRow> baseline = {};
+  std::string result = {};
+  std::string waits_for = {};
+};
+
+/// The same from what was read already.
+nlohmann::json json_of(const storage::ComparisonRow&, const NamedByComparison&);
+
 /// Makes an effect's members: those of its series, "ratio", "interval", "exact", "baseline_value"
 /// and "candidate_value".
 nlohmann::json json_of(const storage::IncidentSeriesRow&);

@@ -9,6 +9,7 @@
 #include "torchwatch/evidence/context.hpp"
 #include "torchwatch/report/facts.hpp"
 #include "torchwatch/site/view.hpp"
+#include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/rows.hpp"
 
 namespace torchwatch::pages {
@@ -61,13 +62,14 @@ html::Cell cause_cell(const std::vector<report::CulpritFacts>&, const View&);
 /// A section on a cause: its commits, how sure that is, how it was verified, what it changed.
 html::Fragment cause_section(const report::CulpritFacts&, const View&);
 
-/// Tables of incidents and comparisons, for lists and for other pages.
+/// Tables of incidents and comparisons, for lists and for other pages. What of a comparison cannot
+/// be read is empty, and its remark names it.
 Result<html::Fragment> incident_table(const std::vector<storage::IncidentRow>&, const View&);
-Result<html::Fragment> comparison_table(const std::vector<storage::ComparisonRow>&, const View&);
+html::Fragment comparison_table(const std::vector<storage::ComparisonRow>&, const View&);
 
 /// The table of comparisons with what stands beside their verdicts: how long each took, how many
 /// benchmarks it lost, what the self-test near it gave.
-Result<html::Fragment> comparison_list(const std::vector<storage::ComparisonRow>&, const View&);
+html::Fragment comparison_list(const std::vector<storage::ListedComparison>&, const View&);
 
 /// A table of effects: change, interval of that confidence, baseline, candidate.
 html::Fragment effect_table(const std::vector<report::EffectFacts>&, const View&,

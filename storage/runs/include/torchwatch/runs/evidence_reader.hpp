@@ -86,12 +86,6 @@ struct IssuedRun {
   WallMillis issued_at = 0;
 };
 
-/// A judged self-test, over all metrics.
-struct SelfTestResult {
-  Id comparison = 0;
-  SelfTestTally tally = {};
-};
-
 /// Reads verdicts and runs across comparisons. Thread-safe as Database is.
 class EvidenceReader {
  public:
@@ -141,13 +135,14 @@ class EvidenceReader {
   /// their end, in seconds.
   Result<std::vector<double>> durations_of(Purpose, int count);
 
-  /// Returns when the first run of a comparison began.
-  Result<std::optional<WallMillis>> first_run_at(Id comparison);
-  /// Returns how many benchmarks have a value in one comparison and none in a later one.
-  Result<int> benchmarks_lost(Id earlier, Id later);
-  /// Returns the newest judged self-test of a comparison's candidate; where there is none, the
-  /// newest before the comparison.
-  Result<std::optional<SelfTestResult>> self_test_near(Id comparison, Id candidate);
+  /// Returns when the first run of each of these comparisons began; one without a run is left out.
+  Result<std::map<Id, WallMillis>> first_runs_of(const std::vector<Id>& comparisons);
+  /// Returns for those of them that are judged nightlies how many benchmarks have a value in the
+  /// judged nightly before, and none in it. The first of all is left out.
+  Result<std::map<Id, int>> benchmarks_lost_in(const std::vector<Id>& comparisons);
+  /// Returns the newest judged self-test of each comparison's candidate; where there is none, the
+  /// newest before the comparison; where there is none either, nothing.
+  Result<std::map<Id, Id>> self_tests_near(const std::vector<Id>& comparisons);
 
  private:
   Database& database_;
