@@ -8,9 +8,7 @@ std::string Unread::text() const {
     if (!named.empty()) named += &part == &parts_.back() ? " and " : ", ";
     named += part;
   }
-  return named.empty()
-             ? named
-             : named + " cannot be read: `torchwatch database check` says what is damaged";
+  return named.empty() ? named : named + " cannot be read: if that lasts, restore a backup";
 }
 
 }  // namespace torchwatch::report

@@ -28,8 +28,8 @@ class Unread {
     return known(std::move(read), what).value_or(T());
   }
 
-  /// Says it, and what to do: "its result and its verdicts cannot be read: `torchwatch database
-  /// check` says what is damaged". Empty where all was read.
+  /// Says it, and what to do: "its result and its verdicts cannot be read: if that lasts, restore a
+  /// backup". Empty where all was read.
   std::string text() const;
 
  private:
