@@ -1,5 +1,6 @@
 #include "handlers.hpp"
 #include "openapi.hpp"
+#include "torchwatch/metrics/exposition.hpp"
 #include "torchwatch/paging/paging.hpp"
 #include "torchwatch/report/self_test_figures.hpp"
 #include "torchwatch/report/view.hpp"
@@ -18,6 +19,16 @@ Result<Reply> get_description(const Request& request, const Backend&) {
   return Reply{.status = 200,
                .content_type = "application/json",
                .body = std::string(kDescription),
+               .headers = {}};
+}
+
+Result<Reply> get_metrics(const Request& request, const Backend& backend) {
+  TW_TRY_VOID(http::refuse_parameters(request));
+  const auto now = backend.service_now ? backend.service_now() : health::Report{};
+  TW_TRY(auto text, metrics::exposition(backend.database, now));
+  return Reply{.status = 200,
+               .content_type = "text/plain; version=0.0.4; charset=utf-8",
+               .body = std::move(text),
                .headers = {}};
 }
 

@@ -1,3 +1,5 @@
+#include "torchwatch/metrics/exposition.hpp"
+
 #include <prometheus/counter.h>
 #include <prometheus/gauge.h>
 #include <prometheus/registry.h>
@@ -6,13 +8,12 @@
 #include <string>
 #include <vector>
 
-#include "handlers.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/runs/node_time.hpp"
 #include "torchwatch/storage/alarm_store.hpp"
 #include "torchwatch/storage/counts.hpp"
 
-namespace torchwatch::api {
+namespace torchwatch::metrics {
 namespace {
 
 constexpr double kMsPerSecond = 1'000;
@@ -37,21 +38,21 @@ Counts with_zeros(Counts counts, const std::vector<std::string>& states) {
   return counts;
 }
 
-Status add_alarms(prometheus::Registry& registry, const Backend& backend) {
+Status add_alarms(prometheus::Registry& registry, storage::Database& database) {
   using storage::AlarmCause;
   Counts counts;
   for (const auto cause : {AlarmCause::no_nightly, AlarmCause::no_verdict, AlarmCause::no_delivery,
                            AlarmCause::no_self_test}) {
     counts[std::string(to_string(cause))] = 0;
   }
-  TW_TRY(const auto open, storage::AlarmStore(backend.database).open());
+  TW_TRY(const auto open, storage::AlarmStore(database).open());
   for (const auto& alarm : open) ++counts[std::string(to_string(alarm.cause))];
   add(registry, "torchwatch_alarms", "1 while an alarm is open for that cause", "cause", counts);
   return {};
 }
 
-Status add_nodes(prometheus::Registry& registry, const Backend& backend) {
-  TW_TRY(const auto nodes, storage::node_seconds(backend.database));
+Status add_nodes(prometheus::Registry& registry, storage::Database& database) {
+  TW_TRY(const auto nodes, storage::node_seconds(database));
   auto& family = prometheus::BuildCounter()
                      .Name("torchwatch_node_seconds_total")
                      .Help("How long the nodes of the cluster measured")
@@ -60,8 +61,8 @@ Status add_nodes(prometheus::Registry& registry, const Backend& backend) {
   return {};
 }
 
-Status add_open(prometheus::Registry& registry, const Backend& backend) {
-  TW_TRY(const auto open, storage::open_counts(backend.database));
+Status add_open(prometheus::Registry& registry, storage::Database& database) {
+  TW_TRY(const auto open, storage::open_counts(database));
   add(registry, "torchwatch_comparisons_unfinished", "Comparisons that have not ended", "state",
       with_zeros(open.comparisons, {"discovered", "ready", "measured", "judged", "bisected"}));
   // So that a monitor notices when data stops.
@@ -77,9 +78,8 @@ Status add_open(prometheus::Registry& registry, const Backend& backend) {
   return {};
 }
 
-void add_service(prometheus::Registry& registry, const Backend& backend) {
+void add_service(prometheus::Registry& registry, const health::Report& now) {
   Counts counts;
-  const auto now = backend.service_now ? backend.service_now() : health::Report{};
   const auto& problems = now.problems;
   for (const auto& problem : problems) ++counts[problem.source];
   add(registry, "torchwatch_healthy", "1 while everything works, as /healthz says; else 0",
@@ -96,17 +96,13 @@ void add_service(prometheus::Registry& registry, const Backend& backend) {
 
 }  // namespace
 
-Result<Reply> get_metrics(const Request& request, const Backend& backend) {
-  TW_TRY_VOID(http::refuse_parameters(request));
+Result<std::string> exposition(storage::Database& database, const health::Report& now) {
   prometheus::Registry registry;
-  add_service(registry, backend);
-  TW_TRY_VOID(add_alarms(registry, backend));
-  TW_TRY_VOID(add_open(registry, backend));
-  TW_TRY_VOID(add_nodes(registry, backend));
-  return Reply{.status = 200,
-               .content_type = "text/plain; version=0.0.4; charset=utf-8",
-               .body = prometheus::TextSerializer().Serialize(registry.Collect()),
-               .headers = {}};
+  add_service(registry, now);
+  TW_TRY_VOID(add_alarms(registry, database));
+  TW_TRY_VOID(add_open(registry, database));
+  TW_TRY_VOID(add_nodes(registry, database));
+  return prometheus::TextSerializer().Serialize(registry.Collect());
 }
 
-}  // namespace torchwatch::api
+}  // namespace torchwatch::metrics
