@@ -29,12 +29,19 @@ process::ProcessSpec spec_of(const RecipeCall& call) {
           .on_started = {}};
 }
 
-/// The user's TORCHWATCH_... variables tell the recipe where things lie, so it sees those.
+bool is_in_writable(const std::filesystem::path& path, const sandbox::Profile& profile) {
+  return std::ranges::any_of(profile.writable, [&](const std::filesystem::path& folder) {
+    const auto relative = path.lexically_relative(folder);
+    return !relative.empty() && *relative.begin() != "..";
+  });
+}
+
+/// The user's TORCHWATCH_... variables tell the recipe where things lie, so it sees those. What
+/// lies in a writable folder is seen already, and would become read-only.
 void add_named_paths(const process::ProcessSpec& spec, sandbox::Profile& profile) {
   for (const auto& [name, value] : spec.environment) {
-    if (name.starts_with("TORCHWATCH_") && value.starts_with('/')) {
-      profile.readable.emplace_back(value);
-    }
+    const bool is_path = name.starts_with("TORCHWATCH_") && value.starts_with('/');
+    if (is_path && !is_in_writable(value, profile)) profile.readable.emplace_back(value);
   }
 }
 

@@ -30,7 +30,6 @@ def environment(work: Path, clone: Path, ccache: Path) -> dict[str, str]:
         "TORCHWATCH_PYTORCH_WORK": work,
         "TORCHWATCH_PYTORCH_OPTIONS": source_tree.OPTIONS,
         "TORCHWATCH_RECIPE": RECIPE,
-        "TORCHWATCH_BUILD_TIMES": work / "builds.jsonl",
         "CCACHE_DIR": ccache,
         "CCACHE_MAXSIZE": CCACHE_SIZE,
         "PATH": SYSTEM_PATH,

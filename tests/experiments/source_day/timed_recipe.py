@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Calls the recipe in TORCHWATCH_RECIPE and adds what it took to TORCHWATCH_BUILD_TIMES.
+"""Calls the recipe in TORCHWATCH_RECIPE and adds what it took to builds.jsonl in its work folder.
 
 A line of JSON when it begins and one when it ends: commit, for whom (TORCHWATCH_BUILD_FOR), status,
 seconds, processor seconds of all its processes, the machine's load, and what ccache found and
@@ -41,7 +41,7 @@ def note(**row: object) -> None:
     was killed may have left a part of its own. The sandbox hides other modules from here."""
     purpose = os.environ.get("TORCHWATCH_BUILD_FOR", "")
     line = json.dumps({"commit": os.environ["TORCHWATCH_COMMIT"], "for": purpose, **row}) + "\n"
-    with Path(os.environ["TORCHWATCH_BUILD_TIMES"]).open("a+b") as file:
+    with (Path(os.environ["TORCHWATCH_PYTORCH_WORK"]) / "builds.jsonl").open("a+b") as file:
         file.seek(0)
         file.truncate(file.read().rfind(b"\n") + 1)
         file.write(line.encode())

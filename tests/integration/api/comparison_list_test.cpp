@@ -66,7 +66,8 @@ struct Lists : Api {
 
   /// The entry of a comparison in the API's list of all.
   nlohmann::json entry(Id id) {
-    for (const auto& each : get("/api/v1/comparisons").body.at("comparisons")) {
+    const auto all = get("/api/v1/comparisons").body;
+    for (const auto& each : all.at("comparisons")) {
       if (each.at("id") == id) return each;
     }
     FAIL("comparison " << id << " is not listed");

@@ -168,11 +168,11 @@ class Builds(ScriptTest):
         fifo = self.folder / "began"
         os.mkfifo(fifo)
         write_program(self.folder / "recipe", f"#!/bin/sh\necho $$ > {fifo}\nexec sleep 1000\n")
-        times = self.folder / "times"
+        times = self.folder / "builds.jsonl"
         called = dict(
             os.environ,
             TORCHWATCH_RECIPE=str(self.folder / "recipe"),
-            TORCHWATCH_BUILD_TIMES=str(times),
+            TORCHWATCH_PYTORCH_WORK=str(self.folder),
             TORCHWATCH_COMMIT="a" * 40,
         )
         with subprocess.Popen([source_builds.TIMED_RECIPE], env=called) as child:

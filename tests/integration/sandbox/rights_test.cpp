@@ -44,6 +44,7 @@ constexpr Row kRows[] = {
     {"writes where it works", "echo x > new", "yyyyyy"},
     {"writes the compiler cache", "echo x > \"$FOLDER/ccache/new\"", "yyynnn"},
     {"writes [sandbox] writable", "echo x > \"$FOLDER/writable/new\"", "yynnnn"},
+    {"writes a file in it that a variable names", "echo x > \"$TORCHWATCH_KEPT\"", "yynnnn"},
     {"reaches the network", "exec 3<> \"/dev/tcp/127.0.0.1/$PORT\"", "nynnny"},
     {"sees /dev/nvidia*", "ls /dev/nvidia*", "nnnnmn"},
     {"sees the drivers of the GPU", "[ -e /sys/module ]", "nnnnmn"},
@@ -100,6 +101,7 @@ struct Place {
     test::lay_out_for_children(folder);
     folder.write("readable/file", "shown");
     folder.write("readable/token", "secret");
+    fs::permissions(folder.write("writable/kept", ""), fs::perms::all);
     fs::create_directories(folder.path() / "ccache");
     fs::permissions(folder.path() / "ccache", fs::perms::all);
     fs::permissions(folder.path(), fs::perms::all);
@@ -116,6 +118,7 @@ struct Place {
     spec.environment = {{"PATH", std::getenv("PATH")},
                         {"CCACHE_DIR", at + "/ccache"},
                         {"TORCHWATCH_SETTING", "passed"},
+                        {"TORCHWATCH_KEPT", at + "/writable/kept"},
                         {"ASKED_FOR", "passed"},
                         {"PIP_INDEX_URL", "https://index.example/simple"},
                         {"TORCHWATCH_API_TOKEN", "secret"},
