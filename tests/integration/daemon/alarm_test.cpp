@@ -7,8 +7,6 @@
 #include "fake_github.hpp"
 #include "running_service.hpp"
 #include "torchwatch/storage/alarm_store.hpp"
-#include "torchwatch/storage/build_store.hpp"
-#include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
 #include "torchwatch/storage/outbox_store.hpp"
 
@@ -65,19 +63,8 @@ struct WatchedService : test::RunningService {
 
   storage::Database& database() const { return application->services().database; }
 
-  /// Stores a comparison that has ended, before the daemon can attend it.
   storage::ComparisonRow compared(Purpose purpose, const std::string& name, ComparisonState end) {
-    storage::ComparisonRow row;
-    REQUIRE(database().transact([&]() -> Status {
-      storage::BuildStore builds(database());
-      storage::ComparisonStore comparisons(database());
-      TW_TRY(const auto build, builds.discover(storage::BuildOrigin::nightly, name));
-      TW_TRY(row, comparisons.open({.purpose = purpose, .candidate = build.id, .baseline = {}},
-                                   clock.wall_now()));
-      TW_TRY(row, comparisons.advance(row, end, clock.wall_now()));
-      return {};
-    }));
-    return row;
+    return add_ended(purpose, name, end, clock.wall_now());
   }
 
   std::vector<test::FakeGithub::Issue> issues_on(const std::string& title) const {

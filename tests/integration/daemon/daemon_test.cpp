@@ -11,8 +11,6 @@
 #include "running_service.hpp"
 #include "torchwatch/executor/machine_lock.hpp"
 #include "torchwatch/platform/http_client.hpp"
-#include "torchwatch/storage/build_store.hpp"
-#include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/outbox_store.hpp"
 
 using namespace torchwatch;
@@ -169,18 +167,8 @@ TEST_CASE("nightlies that stay away raise an alarm with an issue, which ends whe
   service.config.alarm.no_self_test = std::chrono::seconds(0);
   service.start();
   auto& services = service.application->services();
-  storage::ComparisonStore comparisons(services.database);
-  // In one transaction, as the daemon at work takes up a comparison that it finds open.
   const auto nightly = [&](const std::string& name, storage::WallMillis at) {
-    const auto stored = services.database.transact([&]() -> Status {
-      TW_TRY(const auto build,
-             storage::BuildStore(services.database).discover(storage::BuildOrigin::nightly, name));
-      TW_TRY(const auto row,
-             comparisons.open({.purpose = storage::Purpose::nightly, .candidate = build.id}, at));
-      TW_TRY_VOID(comparisons.advance(row, storage::ComparisonState::accepted, at));
-      return {};
-    });
-    REQUIRE(stored);
+    service.add_ended(storage::Purpose::nightly, name, storage::ComparisonState::accepted, at);
   };
   nightly("n1", 1000);
   service.work();

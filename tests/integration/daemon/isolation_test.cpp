@@ -33,13 +33,8 @@ void execute(const RunningService& service, const std::string& sql) {
   raw.exec(sql);
 }
 
-void add_nightly(storage::Database& database, const std::string& name, storage::WallMillis at) {
-  const auto build =
-      storage::BuildStore(database).discover(storage::BuildOrigin::nightly, name).value();
-  storage::ComparisonStore comparisons(database);
-  const auto row =
-      comparisons.open({.purpose = storage::Purpose::nightly, .candidate = build.id}, at).value();
-  REQUIRE(comparisons.advance(row, storage::ComparisonState::accepted, at));
+void add_nightly(const RunningService& service, const std::string& name, storage::WallMillis at) {
+  service.add_ended(storage::Purpose::nightly, name, storage::ComparisonState::accepted, at);
 }
 
 bool has_problem_of(const json& health, const std::string& source) {
@@ -119,8 +114,8 @@ TEST_CASE("rows that cannot be thinned keep logs, traces and caches from nothing
   }
   service.start();
   auto& services = service.application->services();
-  add_nightly(services.database, "n1", 1000);
-  add_nightly(services.database, "n2", services.clock.wall_now());
+  add_nightly(service, "n1", 1000);
+  add_nightly(service, "n2", services.clock.wall_now());
   execute(service,
           "CREATE TRIGGER planted BEFORE UPDATE OF samples_thinned ON comparison "
           "BEGIN SELECT RAISE(ABORT, 'planted'); END");
@@ -147,8 +142,8 @@ TEST_CASE("traces go when they are as old as [retention] traces says, whatever l
   }
   service.start();
   auto& services = service.application->services();
-  add_nightly(services.database, "n1", 1000);
-  add_nightly(services.database, "n2", services.clock.wall_now());
+  add_nightly(service, "n1", 1000);
+  add_nightly(service, "n2", services.clock.wall_now());
   // It is a problem when all that is due has been done.
   execute(service,
           "CREATE TRIGGER planted BEFORE UPDATE OF samples_thinned ON comparison "
@@ -211,7 +206,7 @@ TEST_CASE("what takes the service down three times ends with that as its reason,
 TEST_CASE("what ended before the service died uses up no try") {
   RunningService service;
   service.start();
-  add_nightly(service.application->services().database, "n1", 1000);  // has its end
+  add_nightly(service, "n1", 1000);  // has its end
   REQUIRE(storage::WorkStore(service.application->services().database)
               .begin({storage::ItemKind::comparison, "1"}));
   service.stop();

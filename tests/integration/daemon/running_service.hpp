@@ -10,6 +10,8 @@
 #include "temporary_folder.hpp"
 #include "torchwatch/daemon/daemon.hpp"
 #include "torchwatch/platform/http_client.hpp"
+#include "torchwatch/storage/build_store.hpp"
+#include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/outbox_store.hpp"
 #include "torchwatch/storage/request_store.hpp"
 
@@ -83,6 +85,24 @@ struct RunningService {
     storage::RequestStore requests(application->services().database);
     const auto stored = requests.receive("stored " + body.dump(), kind, body.dump(), 1).value();
     return "/api/v1/requests/" + std::to_string(stored.first.id);
+  }
+
+  /// Stores a comparison of a new nightly that has ended, in one transaction: a daemon at work
+  /// takes up what it finds open.
+  storage::ComparisonRow add_ended(storage::Purpose purpose, const std::string& nightly,
+                                   storage::ComparisonState end, storage::WallMillis at) const {
+    auto& database = application->services().database;
+    storage::ComparisonRow row;
+    REQUIRE(database.transact([&]() -> Status {
+      storage::ComparisonStore comparisons(database);
+      TW_TRY(const auto build,
+             storage::BuildStore(database).discover(storage::BuildOrigin::nightly, nightly));
+      TW_TRY(row,
+             comparisons.open({.purpose = purpose, .candidate = build.id, .baseline = {}}, at));
+      TW_TRY(row, comparisons.advance(row, end, at));
+      return {};
+    }));
+    return row;
   }
 
   /// Asks `path` until `holds`, at most 20 s.
