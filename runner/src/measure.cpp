@@ -10,6 +10,7 @@
 #include "torchwatch/activity/trace.hpp"
 #include "torchwatch/records/statistics.hpp"
 #include "torchwatch/records/suggestion.hpp"
+#include "torchwatch/runner/calibration.hpp"
 #include "torchwatch/runner/environment.hpp"
 #include "torchwatch/runner/interleave.hpp"
 #include "torchwatch/runner/libtorch.hpp"
@@ -48,6 +49,7 @@ void end_as(RunResult& result, RunStatus status, std::string reason) {
 
 void run_timing(const models::Definition& definition, const Request& request, Interleave interleave,
                 RunResult& result) {
+  result.environment.volatile_facts.merge(calibration_times());
   const auto setup = setup_of(request);
   const auto workload = models::build(definition, setup);
   auto timings = time_iterations(*workload, setup.device, request, std::move(interleave));

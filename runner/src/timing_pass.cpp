@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <utility>
 
 #include "torchwatch/runner/libtorch.hpp"
@@ -16,6 +17,15 @@ constexpr std::int64_t kIterationsPerSampleMax = 1 << 20;
 std::int64_t now_ns() {
   const auto since_boot = std::chrono::steady_clock::now().time_since_epoch();
   return std::chrono::duration_cast<std::chrono::nanoseconds>(since_boot).count();
+}
+
+/// Waits until the time since `begin` has grown by that share.
+void wait_for_share(double share, std::int64_t begin) {
+  if (share == 0) return;
+  const auto since = now_ns() - begin;
+  const auto until = begin + since + std::llround(share * static_cast<double>(since));
+  while (now_ns() < until) {
+  }
 }
 
 std::int64_t time_batch(models::Workload& workload, models::Device device,
@@ -62,6 +72,7 @@ Timings time_iterations(models::Workload& workload, models::Device device,
     for (std::int64_t k = 0; k < per_sample; ++k) workload.step();
     if (timer) timer->stop();
     synchronise(device);
+    wait_for_share(request.planted_slowdown, begin);
     const auto elapsed = now_ns() - begin;
     measured_ns += elapsed;
     timings.samples_ns.push_back(std::max<std::int64_t>(1, elapsed / per_sample));

@@ -24,6 +24,11 @@ std::optional<WallMillis> time_of(Connection& connection, const std::string& sql
 
 const std::string kNightlies = "FROM comparison WHERE purpose = 'nightly' ";
 
+const std::string kMissed =
+    "FROM comparison JOIN verdict ON comparison_id = comparison.id "
+    "WHERE purpose = 'drill' AND ended_at IS NOT NULL AND metric = 'time' "
+    "AND verdict IN ('unchanged', 'improved') ";
+
 }  // namespace
 
 Result<DataTimes> AlarmStore::times() {
@@ -39,6 +44,10 @@ Result<DataTimes> AlarmStore::times() {
     times.last_self_test = time(
         "SELECT ended_at FROM comparison WHERE purpose = 'self_test' "
         "AND state = 'reported' ORDER BY id DESC LIMIT 1");
+    times.missed_drill = time(
+        "SELECT min(ended_at) " + kMissed + "AND comparison.id > ifnull((SELECT max(found.id) " +
+        "FROM comparison AS found JOIN verdict ON comparison_id = found.id " +
+        "WHERE found.purpose = 'drill' AND metric = 'time' AND verdict = 'regressed'), 0)");
     times.undelivered = time(
         "SELECT min(opened_at) FROM outbox JOIN incident ON incident.id = incident_id "
         "WHERE outbox.state <> 'sent' AND outbox.kind = 'open'");

@@ -33,10 +33,10 @@ struct Words<storage::Purpose> {
   using enum storage::Purpose;
   static constexpr std::string_view kKind = "purpose";
   static constexpr std::array kAll{
-      Word{nightly, "nightly"},          Word{requested, "requested"},
-      Word{recheck, "recheck"},          Word{drift, "drift"},
-      Word{self_test, "self_test"},      Word{measurement, "measurement"},
-      Word{pull_request, "pull_request"}};
+      Word{nightly, "nightly"},         Word{requested, "requested"},
+      Word{recheck, "recheck"},         Word{drift, "drift"},
+      Word{self_test, "self_test"},     Word{drill, "drill"},
+      Word{measurement, "measurement"}, Word{pull_request, "pull_request"}};
 };
 
 template <>
@@ -134,7 +134,8 @@ struct Words<storage::AlarmCause> {
   static constexpr std::string_view kKind = "cause of an alarm";
   static constexpr std::array kAll{Word{no_nightly, "no_nightly"}, Word{no_verdict, "no_verdict"},
                                    Word{no_delivery, "no_delivery"},
-                                   Word{no_self_test, "no_self_test"}};
+                                   Word{no_self_test, "no_self_test"},
+                                   Word{missed_drill, "missed_drill"}};
 };
 
 }  // namespace torchwatch

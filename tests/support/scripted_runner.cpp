@@ -63,7 +63,8 @@ void measure_time(const protocol::Request& request, const test::Behaviour& behav
   const Benchmark& benchmark = request.benchmark;
   const double train = benchmark.configuration.mode == Mode::train ? 1.0 : 0.4;
   const double base = 200'000.0 + static_cast<double>(hash(benchmark.workload) % 600'000);
-  const double typical = base * train * behaviour.factor("time", benchmark);
+  const double typical =
+      base * train * behaviour.factor("time", benchmark) * (1 + request.planted_slowdown);
   const std::string seed =
       to_string(benchmark) + (behaviour.noise_is_fixed ? "" : " " + request.attempt);
   const double of_run = 1 + behaviour.noise * spread(seed);

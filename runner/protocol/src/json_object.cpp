@@ -99,6 +99,15 @@ Result<std::uint64_t> ObjectReader::natural(std::string_view name, std::uint64_t
   return value->get<std::uint64_t>();
 }
 
+Result<double> ObjectReader::number(std::string_view name, double least, double most,
+                                    double fallback) {
+  const json* value = find(name);
+  if (value == nullptr) return fallback;
+  const auto number = value->is_number() ? value->get<double>() : least - 1;
+  if (number >= least && number <= most) return number;
+  return wrong(name, "must be a number from " + json(least).dump() + " to " + json(most).dump());
+}
+
 Result<bool> ObjectReader::boolean(std::string_view name, bool fallback) {
   const json* value = find(name);
   if (value == nullptr) return fallback;

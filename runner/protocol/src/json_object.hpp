@@ -42,6 +42,8 @@ class ObjectReader {
   /// Empty if the member is absent or null.
   Result<std::optional<std::int64_t>> integer_if_there(std::string_view name, Range);
   Result<std::uint64_t> natural(std::string_view name, std::uint64_t fallback);
+  /// A number from `least` to `most`, both ends included.
+  Result<double> number(std::string_view name, double least, double most, double fallback);
   Result<bool> boolean(std::string_view name, bool fallback);
   Result<std::string> text(std::string_view name, std::size_t bytes_max,
                            std::optional<std::string> fallback = {});

@@ -11,6 +11,7 @@ constexpr std::int64_t kBatchMax = std::int64_t{1} << 24;  // pyhpc's own are 1 
 constexpr int kLeakIterationsMin = 20;
 constexpr std::int64_t kNanosecondsMax = 86'400'000'000'000;  // a day
 constexpr std::int64_t kMillisecondsMax = 86'400'000;
+constexpr double kSlowdownMax = 10;
 constexpr std::size_t kPathBytesMax = 4096;
 constexpr std::size_t kMetricsMax = 32;
 constexpr std::int64_t kBytesMax = std::int64_t{1} << 50;
@@ -56,6 +57,12 @@ Status read_chrome_trace(ObjectReader& in, Request& request) {
   TW_TRY(request.chrome_trace, in.text("chrome_trace", kPathBytesMax, ""));
   if (request.chrome_trace.empty() || request.pass == Pass::profile) return {};
   return in.wrong("chrome_trace", "is for the pass \"profile\" alone");
+}
+
+Status read_planted_slowdown(ObjectReader& in, Request& request) {
+  TW_TRY(request.planted_slowdown, in.number("planted_slowdown", 0, kSlowdownMax, 0));
+  if (request.planted_slowdown == 0 || request.pass == Pass::timing) return {};
+  return in.wrong("planted_slowdown", "is for the pass \"timing\" alone");
 }
 
 Status read_interleave(ObjectReader& in, Request& request) {
@@ -128,6 +135,7 @@ std::string to_json(const Request& request) {
        {"interleave", interleave_json(request.interleave)},
        {"limits",
         {{"time_ms", request.limits.time_ms}, {"memory_bytes", request.limits.memory_bytes}}}});
+  if (request.planted_slowdown > 0) object["planted_slowdown"] = request.planted_slowdown;
   for (const auto metric : request.metrics) object["metrics"].push_back(to_string(metric));
   return dump(object);
 }
@@ -146,6 +154,7 @@ Result<Request> parse_request(std::string_view json) {
   TW_TRY(request.seed, in.natural("seed", request.seed));
   TW_TRY(request.pin_to_core, in.boolean("pin_to_core", request.pin_to_core));
   TW_TRY(request.fixed_heap, in.boolean("fixed_heap", request.fixed_heap));
+  TW_TRY_VOID(read_planted_slowdown(in, request));
   TW_TRY_VOID(read_chrome_trace(in, request));
   TW_TRY_VOID(read_interleave(in, request));
   TW_TRY_VOID(read_limits(in, request.limits));

@@ -1,7 +1,7 @@
 #include "handlers.hpp"
+#include "torchwatch/access/audit_store.hpp"
 #include "torchwatch/paging/paging.hpp"
 #include "torchwatch/report/view.hpp"
-#include "torchwatch/storage/audit_store.hpp"
 
 namespace torchwatch::api {
 

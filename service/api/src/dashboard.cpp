@@ -188,6 +188,7 @@ Result<Reply> get_audits(const Request& request, const Backend& backend) {
   TW_TRY(const auto audits, evidence::audits_of(backend.database));
   const auto& culprits = audits.culprits;
   return http::object_reply({{"self_tests", report::json_of(audits.self_tests)},
+                             {"drills", report::json_of(audits.drills)},
                              {"culprits",
                               {{"named", culprits.named},
                                {"sure", culprits.sure},

@@ -33,9 +33,11 @@ Result<Reply> get_machine(const Request& request, const Backend& backend) {
   TW_TRY(const auto machine, storage::RunReader(backend.database).machine(id));
   TW_TRY(const auto conditions, storage::conditions_of(backend.database, id));
   TW_TRY(const auto self_tests, storage::self_tests_on(backend.database, id));
+  TW_TRY(const auto drills, storage::drills_on(backend.database, id));
   auto out = machine_json(machine);
   out["conditions"] = report::json_of(conditions);
   out["self_tests"] = report::json_of(self_tests);
+  out["drills"] = report::json_of(drills);
   return http::object_reply(out);
 }
 

@@ -1,8 +1,8 @@
 #include "handlers.hpp"
 #include "request_body.hpp"
+#include "torchwatch/access/token_store.hpp"
 #include "torchwatch/records/hex.hpp"
 #include "torchwatch/report/view.hpp"
-#include "torchwatch/storage/token_store.hpp"
 
 namespace torchwatch::api {
 namespace {

@@ -13,7 +13,7 @@
 namespace torchwatch::cli {
 namespace {
 
-using comparison::BatchChoice;
+using measurement::BatchChoice;
 
 struct Options {
   std::string build;
@@ -76,9 +76,10 @@ Outcome run_batches(const Invocation& invocation, const Options& options) {
   TW_TRY_VOID(commands::wait_for_machine(opened, invocation.stop));
   TW_TRY(const auto build, commands::named_or_newest(invocation, opened, options.build));
   TW_TRY(const auto choices,
-         comparison::choose_batches(opened.services(), build.id, options.runs, invocation.stop));
+         measurement::choose_batches(opened.services(), build.id, options.runs, invocation.stop));
   if (!options.out.empty()) {
-    TW_TRY_VOID(platform::publish_file(options.out, to_json(preset, choices)));
+    TW_TRY_VOID(platform::publish_file(
+        options.out, comparison::to_json(preset, measurement::table_of(choices))));
   }
   if (invocation.json) {
     invocation.out << batches_json(choices).dump(2) << '\n';

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "commands.hpp"
-#include "torchwatch/comparison/batch_choice.hpp"
+#include "torchwatch/measurement/batch_choice.hpp"
 
 namespace torchwatch::cli {
 
@@ -12,6 +12,6 @@ namespace torchwatch::cli {
 void add_batches(Commands&, CLI::App& workload);
 
 /// What it prints as JSON.
-nlohmann::json batches_json(const std::vector<comparison::BatchChoice>&);
+nlohmann::json batches_json(const std::vector<measurement::BatchChoice>&);
 
 }  // namespace torchwatch::cli

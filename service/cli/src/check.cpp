@@ -53,16 +53,16 @@ Checked check(const config::Config& config) {
 
 namespace {
 
-Result<std::vector<comparison::NoiseFigure>> noise_of(const Invocation& invocation,
-                                                      const Options& options,
-                                                      config::Config config) {
+Result<std::vector<measurement::NoiseFigure>> noise_of(const Invocation& invocation,
+                                                       const Options& options,
+                                                       config::Config config) {
   TW_TRY_VOID(options.suite.apply(config));
   TW_TRY(auto opened, commands::open_for_measuring(invocation, std::move(config)));
   TW_TRY_VOID(
       comparison::check_workloads(opened.services(), opened.services().config.suite.workloads));
   TW_TRY_VOID(commands::wait_for_machine(opened, invocation.stop));
   TW_TRY(const auto build, commands::named_or_newest(invocation, opened, options.build));
-  return comparison::measure_noise(opened.services(), build.id, options.pairs, invocation.stop);
+  return measurement::measure_noise(opened.services(), build.id, options.pairs, invocation.stop);
 }
 
 /// "Fit to measure, 2 warnings, 3 not known."

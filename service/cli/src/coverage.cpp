@@ -13,7 +13,7 @@
 namespace torchwatch::cli {
 namespace {
 
-using comparison::Observed;
+using measurement::Observed;
 using nlohmann::json;
 using terminal::WorkloadCoverage;
 
@@ -66,7 +66,7 @@ Result<std::vector<WorkloadCoverage>> cover(comparison::Services& services,
   }
   services.progress.phase_started("watching one iteration of each workload");
   TW_TRY(const auto observed,
-         comparison::observe_build(services, build.id, plan, Pass::coverage, stop));
+         measurement::observe_build(services, build.id, plan, Pass::coverage, stop));
   for (const auto& one : observed) {
     auto& of = *std::ranges::find(all, one.benchmark.workload, &WorkloadCoverage::workload);
     for (const auto& [name, calls] : one.operators) of.operators.insert(name);
@@ -86,7 +86,7 @@ Status print_observed(const commands::Invocation& invocation, comparison::Servic
   std::set<std::string> operators;
   for (const auto pass : passes) {
     TW_TRY(const auto observed,
-           comparison::observe_build(services, build.id, plan, pass, invocation.stop));
+           measurement::observe_build(services, build.id, plan, pass, invocation.stop));
     for (const auto& one : observed) {
       table.add({one.benchmark.workload, report::configuration_text(one.benchmark),
                  std::string(to_string(pass)), seen_text(one, pass)});

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "torchwatch/commands/command.hpp"
-#include "torchwatch/comparison/measurement.hpp"
+#include "torchwatch/measurement/measurement.hpp"
 #include "torchwatch/storage/rows.hpp"
 #include "torchwatch/terminal/coverage_text.hpp"
 

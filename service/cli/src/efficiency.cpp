@@ -63,7 +63,7 @@ class EfficiencyRuns {
 
 Result<std::vector<Efficiency>> efficiency_of(
     comparison::Services& services, const storage::BuildRow& build,
-    const std::vector<comparison::MeasuredFigure>& figures, std::stop_token stop) {
+    const std::vector<measurement::MeasuredFigure>& figures, std::stop_token stop) {
   TW_TRY(const auto plan, comparison::plan_of_config(services));
   TW_TRY(auto runner, inquiry::prepare_runner(services, build, stop));
   EfficiencyRuns runs(services, std::move(runner), plan, stop);

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "torchwatch/commands/command.hpp"
-#include "torchwatch/comparison/measurement.hpp"
+#include "torchwatch/measurement/measurement.hpp"
 
 namespace torchwatch::cli {
 
@@ -25,7 +25,7 @@ struct Efficiency {
 /// Executor::run; unavailable where a run gives no figure, with its reason.
 Result<std::vector<Efficiency>> efficiency_of(
     comparison::Services&, const storage::BuildRow&,
-    const std::vector<comparison::MeasuredFigure>& figures, std::stop_token stop);
+    const std::vector<measurement::MeasuredFigure>& figures, std::stop_token stop);
 
 void print_efficiency(const commands::Invocation&, const std::vector<Efficiency>&);
 nlohmann::json efficiency_json(const std::vector<Efficiency>&);

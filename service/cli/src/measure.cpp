@@ -8,9 +8,9 @@
 #include "torchwatch/commands/page_text.hpp"
 #include "torchwatch/commands/selection_options.hpp"
 #include "torchwatch/commands/work.hpp"
-#include "torchwatch/comparison/measurement.hpp"
 #include "torchwatch/daemon/application.hpp"
 #include "torchwatch/figures/figures.hpp"
+#include "torchwatch/measurement/measurement.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/requests/check.hpp"
 #include "torchwatch/terminal/table.hpp"
@@ -35,7 +35,7 @@ struct Options {
   commands::SelectionOptions suite;
 };
 
-nlohmann::json to_json(const comparison::MeasuredFigure& figure) {
+nlohmann::json to_json(const measurement::MeasuredFigure& figure) {
   auto object = report::json_of(figure.series);
   object.update({{"value", figure.value},
                  {"spread", figure.spread},
@@ -46,13 +46,13 @@ nlohmann::json to_json(const comparison::MeasuredFigure& figure) {
 }
 
 nlohmann::json to_json(const storage::BuildRow& build,
-                       const std::vector<comparison::MeasuredFigure>& figures) {
+                       const std::vector<measurement::MeasuredFigure>& figures) {
   auto array = nlohmann::json::array();
   for (const auto& figure : figures) array.push_back(to_json(figure));
   return {{"schema", 1}, {"build", build.name}, {"figures", array}};
 }
 
-void print(const Invocation& invocation, const std::vector<comparison::MeasuredFigure>& figures) {
+void print(const Invocation& invocation, const std::vector<measurement::MeasuredFigure>& figures) {
   using Align = terminal::Table::Align;
   terminal::Table table({{"workload"},
                          {"configuration"},
@@ -113,7 +113,7 @@ Outcome run_measure(const Invocation& invocation, const Options& options) {
   TW_TRY_VOID(commands::wait_for_machine(opened, invocation.stop));
   TW_TRY(const auto build, commands::named_or_newest(invocation, opened, options.build));
   TW_TRY(auto figures,
-         comparison::measure_build(opened.services(), build.id, options.runs, invocation.stop));
+         measurement::measure_build(opened.services(), build.id, options.runs, invocation.stop));
   std::erase_if(figures, [&](const auto& figure) {
     return !comparison::is_selected(selection, figure.series.metric);
   });

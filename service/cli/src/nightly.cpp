@@ -43,8 +43,9 @@ Result<std::vector<storage::ComparisonRow>> due_comparisons(commands::SessionOfC
 }
 
 /// A build's comparison with itself checks the service, not the build: it is not printed here.
-bool is_self_test(const storage::ComparisonRow& comparison) {
-  return comparison.purpose == storage::Purpose::self_test;
+bool is_of_service(const storage::ComparisonRow& comparison) {
+  return comparison.purpose == storage::Purpose::self_test ||
+         comparison.purpose == storage::Purpose::drill;
 }
 
 void print_json(const Invocation& invocation, const nlohmann::json& comparisons) {
@@ -120,7 +121,7 @@ Outcome compare_here(const Invocation& invocation, commands::SessionOfCommand& o
   TW_TRY(comparisons,
          nightly::carry_out_comparisons(services, comparisons, deliver, invocation.stop));
   TW_TRY_VOID(deliver());
-  std::erase_if(comparisons, is_self_test);
+  std::erase_if(comparisons, is_of_service);
   if (comparisons.empty()) return show_nothing_due(invocation, services.database);
   return show(invocation, services, comparisons, options.all);
 }

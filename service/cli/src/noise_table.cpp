@@ -10,7 +10,7 @@
 namespace torchwatch::cli {
 namespace {
 
-using comparison::NoiseFigure;
+using measurement::NoiseFigure;
 
 std::string time_of(const NoiseFigure& figure, double runs) {
   return figures::duration(runs * figure.run_seconds);

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "torchwatch/comparison/noise.hpp"
+#include "torchwatch/measurement/noise.hpp"
 #include "torchwatch/terminal/screen.hpp"
 
 namespace torchwatch::cli {
@@ -12,10 +12,10 @@ namespace torchwatch::cli {
 /// Prints for each benchmark the noise of a pair, the minimum detectable effect, and the time
 /// that a comparison with such a change and one without a change take. `threshold` is the one
 /// configured.
-void print_noise(std::ostream&, const std::vector<comparison::NoiseFigure>&, double threshold,
+void print_noise(std::ostream&, const std::vector<measurement::NoiseFigure>&, double threshold,
                  const terminal::Screen&);
 /// What it is as JSON: its `value` is the median time, its `pair_spread` that of the logarithm of a
 /// pair's ratio, `minimum_detectable_effect` a ratio - 1.
-nlohmann::json noise_json(const std::vector<comparison::NoiseFigure>&);
+nlohmann::json noise_json(const std::vector<measurement::NoiseFigure>&);
 
 }  // namespace torchwatch::cli

@@ -19,6 +19,7 @@
 #include "torchwatch/report/outcome.hpp"
 #include "torchwatch/report/self_test_figures.hpp"
 #include "torchwatch/report/view.hpp"
+#include "torchwatch/runs/drills.hpp"
 #include "torchwatch/storage/alarm_store.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/build_store.hpp"
@@ -147,6 +148,7 @@ Result<StatusFacts> gather_status(storage::Database& database, const config::Con
   TW_TRY(facts.left_out, report::left_out_nightlies(database));
   TW_TRY(facts.culprits, report::culprit_tally(database));
   TW_TRY(facts.self_tests, storage::ComparisonStore(database).self_tests());
+  TW_TRY(facts.drills, storage::drills(database));
   return facts;
 }
 
@@ -247,6 +249,7 @@ Result<json> to_json(storage::Database& database, const StatusFacts& facts) {
       {"comparisons", comparisons},
       {"waiting", waiting_json(facts.waiting)},
       {"self_tests", report::json_of(facts.self_tests)},
+      {"drills", report::json_of(facts.drills)},
       {"culprit_tally", report::json_of(facts.culprits)}};
 }
 

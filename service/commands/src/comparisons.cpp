@@ -140,7 +140,7 @@ void add_comparisons(Commands& all) {
   add_filter<storage::ComparisonState>(
       list, "state", narrowed->state,
       {"waiting", "preparing", "measuring", "judging", "searching", "reporting", "regressed",
-       "lost", "improved", "unchanged", "inconclusive", "first"});
+       "lost", "improved", "unchanged", "inconclusive", "found", "missed", "first"});
   add_filter<storage::Purpose>(list, "purpose", narrowed->purpose);
   add_limit(list, narrowed->limit);
   list.footer("torchwatch comparison list --purpose nightly --limit 10");

@@ -1,6 +1,7 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "torchwatch/access/token_store.hpp"
 #include "torchwatch/commands/application_command.hpp"
 #include "torchwatch/commands/command.hpp"
 #include "torchwatch/commands/items.hpp"
@@ -9,7 +10,6 @@
 #include "torchwatch/platform/clock.hpp"
 #include "torchwatch/platform/random.hpp"
 #include "torchwatch/report/view.hpp"
-#include "torchwatch/storage/token_store.hpp"
 
 // Bearer tokens of the HTTP API.
 

@@ -5,10 +5,10 @@
 #include <filesystem>
 #include <ostream>
 
+#include "torchwatch/access/audit_store.hpp"
 #include "torchwatch/control/control_client.hpp"
 #include "torchwatch/events/lines.hpp"
 #include "torchwatch/requests/check.hpp"
-#include "torchwatch/storage/audit_store.hpp"
 
 namespace torchwatch::commands {
 namespace {

@@ -14,22 +14,22 @@ namespace {
 
 using storage::RunRow;
 
-std::vector<double> values(const std::vector<const RunRow*>& runs, Metric metric) {
-  std::vector<double> result;
+template <typename T>
+std::vector<T> values_as(const std::vector<const RunRow*>& runs, Metric metric) {
+  std::vector<T> result;
   for (const auto* run : runs) {
     const auto found = run->values.find(metric);
-    if (found != run->values.end()) result.push_back(static_cast<double>(found->second));
+    if (found != run->values.end()) result.push_back(static_cast<T>(found->second));
   }
   return result;
 }
 
+std::vector<double> values(const std::vector<const RunRow*>& runs, Metric metric) {
+  return values_as<double>(runs, metric);
+}
+
 std::vector<std::int64_t> whole_values(const std::vector<const RunRow*>& runs, Metric metric) {
-  std::vector<std::int64_t> result;
-  for (const auto* run : runs) {
-    const auto found = run->values.find(metric);
-    if (found != run->values.end()) result.push_back(found->second);
-  }
-  return result;
+  return values_as<std::int64_t>(runs, metric);
 }
 
 /// The values of one metric in the runs of both builds.
@@ -76,8 +76,8 @@ std::vector<JudgedSeries> BenchmarkSchedule::judged() const {
 
 BenchmarkSchedule::Runs BenchmarkSchedule::runs_of(Stage stage) const {
   Runs runs;
-  for (int index = 0;; ++index) {
-    const auto current = block(stage, index);
+  for (int number = 0;; ++number) {
+    const auto current = block(stage, number);
     for (int position = 0; position < Block::kRuns; ++position) {
       if (!schedule_.is_closed(current.slot(position))) return runs;
     }
@@ -186,7 +186,8 @@ void BenchmarkSchedule::add_partly_measured(const Runs& runs, Step& step) const 
   }
 }
 
-std::vector<double> BenchmarkSchedule::pair_log_ratios(const Runs& runs, Metric metric) const {
+std::vector<double> BenchmarkSchedule::pair_log_ratios(Stage stage, const Runs& runs,
+                                                       Metric metric) const {
   std::vector<double> result;
   for (int index = 0; index < runs.blocks; ++index) {
     std::array<double, Block::kRuns> block_values{};
@@ -195,7 +196,7 @@ std::vector<double> BenchmarkSchedule::pair_log_ratios(const Runs& runs, Metric 
       block_values[static_cast<std::size_t>(position)] =
           static_cast<double>(run->values.at(metric));
     }
-    for (const double ratio : log_ratios(block(Stage::screen, index), block_values)) {
+    for (const double ratio : log_ratios(block(stage, index), block_values)) {
       result.push_back(ratio);
     }
   }
@@ -234,7 +235,7 @@ BenchmarkSchedule::Step BenchmarkSchedule::evaluate_timing(const Runs& screen) c
   Step step;
   for (const auto metric : metrics(screen)) {
     const auto settings = schedule_.settings_.of({benchmark_, metric});
-    const auto screened = detect::screen(pair_log_ratios(screen, metric), settings);
+    const auto screened = detect::screen(pair_log_ratios(Stage::screen, screen, metric), settings);
     if (screened.step == detect::ScreenStep::measure_more) {
       return Step{block(Stage::screen, screen.blocks), {}};
     }
@@ -242,7 +243,8 @@ BenchmarkSchedule::Step BenchmarkSchedule::evaluate_timing(const Runs& screen) c
     JudgedSeries result;
     if (screened.step == detect::ScreenStep::suspect) {
       const auto fresh = runs_of(Stage::confirm);
-      const auto decision = detect::confirm(pair_log_ratios(fresh, metric), settings);
+      const auto decision =
+          detect::confirm(pair_log_ratios(Stage::confirm, fresh, metric), settings);
       if (decision.measure_more) return Step{block(Stage::confirm, fresh.blocks), {}};
       result = judge_as(metric, decision.verdict, decision.reason, fresh);
       estimate = decision.estimate;

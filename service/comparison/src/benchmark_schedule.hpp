@@ -12,7 +12,11 @@ namespace torchwatch::comparison {
 class BenchmarkSchedule {
  public:
   BenchmarkSchedule(const Schedule& schedule, const Benchmark& benchmark, Pass pass)
-      : schedule_(schedule), benchmark_(benchmark), pass_(pass) {}
+      : schedule_(schedule),
+        benchmark_(benchmark),
+        pass_(pass),
+        first_screen_(schedule.first_index({benchmark, pass, Stage::screen})),
+        first_confirm_(schedule.first_index({benchmark, pass, Stage::confirm})) {}
 
   /// Returns the next block, or nothing when `judged()` is final.
   std::optional<Block> next() const;
@@ -32,8 +36,10 @@ class BenchmarkSchedule {
   };
 
   Runs runs_of(Stage stage) const;
-  Block block(Stage stage, int index) const {
-    return {.benchmark = benchmark_, .pass = pass_, .stage = stage, .index = index};
+  /// The number-th block of a stage, from 0.
+  Block block(Stage stage, int number) const {
+    const int first = stage == Stage::screen ? first_screen_ : first_confirm_;
+    return {.benchmark = benchmark_, .pass = pass_, .stage = stage, .index = first + number};
   }
   Step evaluate() const;
   std::optional<Step> ended_early(const Runs& screen) const;
@@ -43,13 +49,15 @@ class BenchmarkSchedule {
   std::optional<std::string> machine_change() const;
   std::vector<Metric> metrics(const Runs& runs) const;
   void add_partly_measured(const Runs& runs, Step& step) const;
-  std::vector<double> pair_log_ratios(const Runs& runs, Metric metric) const;
+  std::vector<double> pair_log_ratios(Stage, const Runs& runs, Metric metric) const;
   JudgedSeries judge_as(Metric metric, Verdict verdict, std::string reason, const Runs& runs) const;
   Step all_metrics(Verdict verdict, const std::string& reason, const Runs& runs, bool lost) const;
 
   const Schedule& schedule_;
   const Benchmark& benchmark_;
   Pass pass_;
+  int first_screen_;
+  int first_confirm_;
 };
 
 }  // namespace torchwatch::comparison

@@ -40,7 +40,8 @@ Result<ComparedBuilds> ComparedBuilds::prepare(Services& services, const Compari
   TW_TRY(builds.baseline, measurable(services, row.baseline.value_or(0), plan, stop));
   TW_TRY(builds.candidate, measurable(services, row.candidate, plan, stop));
   TW_TRY_VOID(decide_placement(services.config, builds.baseline, builds.candidate));
-  if (row.purpose == storage::Purpose::self_test) {
+  builds.candidate.planted_slowdown = plan.planted_slowdown;
+  if (row.purpose == storage::Purpose::self_test || row.purpose == storage::Purpose::drill) {
     // As in the nightly's own comparison, whose builds have files in different places.
     const bool place = services.config.measure.place_libraries;
     builds.baseline.place_libraries = builds.candidate.place_libraries = place;

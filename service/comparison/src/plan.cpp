@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "torchwatch/comparison/batch_choice.hpp"
+#include "torchwatch/comparison/batch_table.hpp"
 #include "torchwatch/comparison/external_workloads.hpp"
 #include "torchwatch/platform/publish.hpp"
 #include "torchwatch/records/suggestion.hpp"

@@ -147,6 +147,7 @@ Result<RunRecorder::Issued> RunRecorder::issue(const RunSlot& slot, const Plan& 
   TW_TRY(issued.attempt, store_.issue(issued.row, token, services_.clock.wall_now()));
   issued.run.request = request_for(plan, benchmark, pass);
   issued.run.request.attempt = token;
+  if (pass == Pass::timing) issued.run.request.planted_slowdown = measured.planted_slowdown;
   issued.run.runner = measured.kit.runner;
   issued.run.libraries = measured.tree.folder / "lib";
   issued.run.fresh_copy = measured.place_libraries;

@@ -49,8 +49,19 @@ std::optional<Block> Schedule::next(const Benchmark& benchmark, Pass pass) const
   return BenchmarkSchedule(*this, benchmark, pass).next();
 }
 
+int Schedule::first_index(Block block) const {
+  if (block.pass != Pass::timing) return 0;
+  for (const int index : {0, 1}) {
+    block.index = index;
+    if (is_begun(block.slot(0))) return index;
+  }
+  // Neighbouring seeds differ in more than the lowest bits of the upper half.
+  constexpr int kHalf = 32;
+  return static_cast<int>((stable_hash(block.slot(0), seed_) >> kHalf) & 1U);
+}
+
 Schedule::Rank Schedule::rank_of(const Block& block) const {
-  return {block.stage, block.index, stable_hash(block.slot(0), seed_)};
+  return {block.stage, block.index - first_index(block), stable_hash(block.slot(0), seed_)};
 }
 
 std::vector<JudgedSeries> Schedule::judged() const {

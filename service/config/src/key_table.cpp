@@ -196,6 +196,10 @@ void add_judging(std::vector<Key>& table) {
                       "changes cannot add up unseen. 0: never."));
   table.push_back(key("detect", "drift_span", &C::detect, &C::Detect::drift_span, between(2, 365),
                       "How many nightlies back to compare with (fewer if fewer exist)."));
+  table.push_back(
+      key("detect", "drill_every", &C::detect, &C::Detect::drill_every, between(0, 365),
+          "After how many nightlies a slowdown of twice the threshold is planted in one "
+          "benchmark, which must be found. 0: never."));
   table.push_back(key("detect", "incident_traces", &C::detect, &C::Detect::incident_traces,
                       Allowed<bool>{},
                       "Make a trace of each build for an incident that is about time, once its "

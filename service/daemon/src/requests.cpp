@@ -3,9 +3,9 @@
 #include <nlohmann/json.hpp>
 
 #include "torchwatch/bisection/request.hpp"
-#include "torchwatch/comparison/measurement.hpp"
 #include "torchwatch/daemon/on_demand.hpp"
 #include "torchwatch/daemon/resolve.hpp"
+#include "torchwatch/measurement/measurement.hpp"
 #include "torchwatch/nightly/stages.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
@@ -75,7 +75,7 @@ Result<std::string> carry_out_measurement(Application& application, const Reques
   TW_TRY(const auto build, build_of(application, request, "candidate", stop));
   for (const auto& word : body.at("passes")) {
     TW_TRY(const auto pass, parse_pass(word.get<std::string>()));
-    TW_TRY_VOID(comparison::observe_build(services, build.id, plan, pass, stop));
+    TW_TRY_VOID(measurement::observe_build(services, build.id, plan, pass, stop));
   }
   return json{{"build", build.id}}.dump();
 }

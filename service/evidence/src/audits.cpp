@@ -50,6 +50,7 @@ std::string held_text(const Calibration& culprits) {
 Result<Audits> audits_of(storage::Database& database) {
   Audits audits;
   TW_TRY(audits.self_tests, storage::ComparisonStore(database).self_tests());
+  TW_TRY(audits.drills, storage::drills(database));
   TW_TRY(const auto rows, storage::BisectionStore(database).list(kBisectionsRead));
   audits.culprits = calibration_of(rows);
   return audits;

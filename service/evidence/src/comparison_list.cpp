@@ -62,7 +62,9 @@ Result<std::optional<double>> seconds_of(const ComparisonRow& row, const ReadAtO
 
 Result<std::optional<SelfTestResult>> self_test_of(const ComparisonRow& row,
                                                    const ReadAtOnce& all) {
-  if (row.purpose == storage::Purpose::self_test) return std::nullopt;
+  const bool is_test =
+      row.purpose == storage::Purpose::self_test || row.purpose == storage::Purpose::drill;
+  if (is_test) return std::nullopt;
   TW_TRY(const auto near, value_of(row.id, all.self_tests));
   if (!near) return std::nullopt;
   TW_TRY(auto counts, all.verdicts_of_self_tests.at(*near));

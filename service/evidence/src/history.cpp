@@ -28,11 +28,13 @@ storage::PastWanted past_wanted(const HistoryWanted& wanted, storage::Purpose pu
                                 .pass = pass_of(wanted.series.metric),
                                 .stage = comparison::Stage::screen,
                                 .index = 0};
+  auto other = first;  // a comparison begins with either; these are runs of the baseline
+  other.index = 1;
   return {.series = wanted.series,
           .purpose = purpose,
           .from = wanted.from,
           .until = wanted.until,
-          .slot = first.slot(0),
+          .slots = {first.slot(0), other.slot(1)},
           .limit = wanted.limit};
 }
 

@@ -19,6 +19,8 @@ const char* what_is_missing(AlarmCause cause) {
       return "issues of incidents have not been filed";
     case AlarmCause::no_self_test:
       return "no self-test has ended";
+    case AlarmCause::missed_drill:
+      return "a planted slowdown has not been found";
   }
   return "";
 }
@@ -33,6 +35,8 @@ const char* what_came(AlarmCause cause) {
       return "the issues of incidents have been filed";
     case AlarmCause::no_self_test:
       return "a self-test has ended";
+    case AlarmCause::missed_drill:
+      return "a later planted slowdown has been found";
   }
   return "";
 }
@@ -49,6 +53,10 @@ const char* what_to_look_at(AlarmCause cause) {
     case AlarmCause::no_self_test:
       return "`torchwatch comparison list` says what became of the last ones. Without them nobody "
              "knows how often the service is wrong.";
+    case AlarmCause::missed_drill:
+      return "`torchwatch comparison list` has the drill: its build was compared with itself, one "
+             "side slowed down by twice the threshold, and was not called slower. Real slowdowns "
+             "may be missed, too: look at how noisy its runs are.";
   }
   return "";
 }

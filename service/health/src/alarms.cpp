@@ -63,6 +63,9 @@ std::vector<MissingData> missing_data(const storage::DataTimes& times, const con
   if (tested && is_longer(*tested, last_nightly, limits.no_self_test)) {
     missing.push_back({AlarmCause::no_self_test, *tested});
   }
+  if (config.detect.drill_every > 0 && times.missed_drill) {
+    missing.push_back({AlarmCause::missed_drill, *times.missed_drill});
+  }
   return missing;
 }
 

@@ -42,7 +42,7 @@ Status add_alarms(prometheus::Registry& registry, storage::Database& database) {
   using storage::AlarmCause;
   Counts counts;
   for (const auto cause : {AlarmCause::no_nightly, AlarmCause::no_verdict, AlarmCause::no_delivery,
-                           AlarmCause::no_self_test}) {
+                           AlarmCause::no_self_test, AlarmCause::missed_drill}) {
     counts[std::string(to_string(cause))] = 0;
   }
   TW_TRY(const auto open, storage::AlarmStore(database).open());

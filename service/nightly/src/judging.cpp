@@ -8,6 +8,7 @@
 #include "torchwatch/bisection/spec.hpp"
 #include "torchwatch/comparison/comparison.hpp"
 #include "torchwatch/detect/grouping.hpp"
+#include "torchwatch/figures/figures.hpp"
 #include "torchwatch/issues/issue.hpp"
 #include "torchwatch/nightly/comparison_summary.hpp"
 #include "torchwatch/platform/failpoint.hpp"
@@ -141,13 +142,37 @@ void note_change(comparison::Services& services, const VerdictRow& verdict) {
   services.progress.log(line);
 }
 
-void note_changes(comparison::Services& services, const ComparisonRow& row,
+/// "the drill planted +14.0 % in dlrm cpu-train time, which came out regressed: ...".
+void note_drill(comparison::Services& services, const Comparison& drill,
+                const std::vector<comparison::JudgedSeries>& judged) {
+  const auto planted = figures::change(1 + drill.plan.planted_slowdown);
+  for (const auto& [verdict, lost] : judged) {
+    services.progress.log("the drill planted " + planted + " in " + to_string(verdict.series) +
+                          ", which came out " + std::string(to_string(verdict.verdict)) + ": " +
+                          verdict.reason);
+  }
+}
+
+void note_changes(comparison::Services& services, const Comparison& comparison,
                   const std::vector<comparison::JudgedSeries>& judged) {
+  const auto& row = comparison.row;
+  if (row.purpose == storage::Purpose::drill) return note_drill(services, comparison, judged);
   for (const auto& [verdict, lost] : judged) {
     if (verdict.verdict != Verdict::regressed && verdict.verdict != Verdict::improved) continue;
     const bool is_self_test = row.purpose == storage::Purpose::self_test;
     is_self_test ? note_false_alarm(services, verdict) : note_change(services, verdict);
   }
+}
+
+/// A drill is judged by its time alone: what waits keeps no device busy.
+std::vector<comparison::JudgedSeries> judged_by(const comparison::Schedule& schedule,
+                                                storage::Purpose purpose) {
+  auto judged = schedule.judged();
+  if (purpose == storage::Purpose::drill) {
+    std::erase_if(judged,
+                  [](const auto& each) { return each.verdict.series.metric != Metric::time; });
+  }
+  return judged;
 }
 
 }  // namespace
@@ -170,7 +195,7 @@ Result<ComparisonRow> judge_comparison(comparison::Services& services,
                                        const Comparison& comparison) {
   const auto& row = comparison.row;
   TW_TRY(const auto schedule, comparison::replay(services, comparison));
-  auto judged = schedule.judged();
+  auto judged = judged_by(schedule, row.purpose);
   TW_TRY(const auto before, nightly_before(services, row));
   ComparisonSummary summary;
   if (before) {
@@ -188,7 +213,7 @@ Result<ComparisonRow> judge_comparison(comparison::Services& services,
     }
     return file_at_once(services, {advanced, comparison.plan});
   }));
-  note_changes(services, row, judged);
+  note_changes(services, comparison, judged);
   TW_TRY_VOID(platform::failpoint("nightly.after_verdict"));
   return advanced;
 }

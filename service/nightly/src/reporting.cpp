@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "follow_ups.hpp"
 #include "login.hpp"
 #include "torchwatch/filing/digest.hpp"
 #include "torchwatch/filing/filing.hpp"
+#include "torchwatch/follow_ups/follow_ups.hpp"
 #include "torchwatch/issues/issue.hpp"
 #include "torchwatch/issues/notices.hpp"
 #include "torchwatch/nightly/incident_facts.hpp"
@@ -65,7 +65,7 @@ Status queue_messages(comparison::Services& services, const Comparison& comparis
   for (const auto& incident : found_again)
     TW_TRY_VOID(queue_recurrence(services, comparison, incident));
   if (!row.incident) return {};
-  TW_TRY(const auto gone, conclude_recheck(services, row));
+  TW_TRY(const auto gone, follow_ups::conclude_recheck(services, row));
   return gone ? queue_recovery(services, comparison, *gone) : Status{};
 }
 
@@ -162,7 +162,7 @@ Result<ComparisonRow> report_comparison(comparison::Services& services,
   TW_TRY_VOID(services.database.transact([&]() -> Status {
     TW_TRY_VOID(queue_messages(services, comparison));
     if (row.purpose == storage::Purpose::nightly) {
-      TW_TRY_VOID(open_follow_ups(services, comparison));
+      TW_TRY_VOID(follow_ups::open_follow_ups(services, comparison));
       TW_TRY_VOID(filing::queue_digest(services, row));
     }
     TW_TRY(reported,

@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <vector>
 
-#include "follow_ups.hpp"
 #include "judging.hpp"
 #include "reporting.hpp"
 #include "torchwatch/bisection/run.hpp"
 #include "torchwatch/comparison/comparison.hpp"
+#include "torchwatch/follow_ups/follow_ups.hpp"
 #include "torchwatch/nightly/discovery.hpp"
 #include "torchwatch/nightly/triage.hpp"
 #include "torchwatch/nightly/work_list.hpp"
@@ -146,7 +146,7 @@ class Stages {
     TW_TRY(comparison.plan, comparison::plan_of_config(services_));
     ComparisonRow ended;
     TW_TRY_VOID(services_.database.transact([&]() -> Status {
-      TW_TRY_VOID(open_self_test(services_, comparison));
+      TW_TRY_VOID(follow_ups::open_tests_of_service(services_, comparison));
       TW_TRY(ended, advance(comparison, ComparisonState::reported,
                             "the same libraries as " + baseline.name + ": nothing to measure"));
       return {};

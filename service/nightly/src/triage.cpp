@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
-#include "follow_ups.hpp"
 #include "reporting.hpp"
 #include "torchwatch/bisection/early_end.hpp"
 #include "torchwatch/bisection/spec.hpp"
 #include "torchwatch/documents/bisection.hpp"
+#include "torchwatch/follow_ups/follow_ups.hpp"
 #include "torchwatch/nightly/work_list.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/build_store.hpp"
@@ -170,7 +170,8 @@ Result<Retest> retest_incident(comparison::Services& services, storage::Id id) {
   if (due != unfinished.end()) return Retest{*due, false};
   TW_TRY(const auto candidate, build_to_retest(services, found_by));
   TW_TRY(const auto comparison, comparison::Comparison::of(found_by));
-  TW_TRY(auto opened, open_recheck(services, incident, found_by, comparison.plan, candidate));
+  TW_TRY(auto opened,
+         follow_ups::open_recheck(services, incident, found_by, comparison.plan, candidate));
   return Retest{std::move(opened), true};
 }
 

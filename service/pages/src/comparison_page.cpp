@@ -244,6 +244,13 @@ Status add_times(const storage::ComparisonRow& row, const View& view, std::vecto
   return {};
 }
 
+/// What slowed down on purpose is as it should be, but what was not found is bad news.
+html::Fragment sentence_on_drill(const storage::ComparisonRow& drill, const std::string& word) {
+  return html::paragraph(html::text("A drill, " + word + ": the build is compared with itself; " +
+                                    report::remark_on(drill) + "."),
+                         word == "missed" ? "summary bad" : "summary good");
+}
+
 html::Fragment sentence_on(const report::SortedVerdicts& sorted, std::size_t verdicts) {
   if (verdicts == 0) return {};
   const bool is_bad = !sorted.regressed.empty() || !sorted.lost.empty();
@@ -324,8 +331,11 @@ Result<Page> page_of(const storage::ComparisonRow& row, const Shown& shown, View
       {"remark", remark}};
   TW_TRY_VOID(add_times(row, view, facts));
   TW_TRY(const auto neighbours, neighbours_of(row, view));
-  auto content = html::title(name) + neighbours + sentence_on(sorted, verdicts.size()) +
-                 html::facts(facts) + summary_text(row) + forms::for_comparison(row, view);
+  const auto sentence = row.purpose == storage::Purpose::drill
+                            ? sentence_on_drill(row, state)
+                            : sentence_on(sorted, verdicts.size());
+  auto content = html::title(name) + neighbours + sentence + html::facts(facts) +
+                 summary_text(row) + forms::for_comparison(row, view);
   if (!incidents.empty()) content += html::section("Incidents", found);
   if (!verdicts.empty()) content += choice(view, "only", shown.only, "all", kOnly);
   content += verdict_sections(sorted, shown, view);

@@ -143,7 +143,7 @@ Result<Page> make_comparisons(const View& view) {
   return list_of(
       view, "Comparisons",
       {"purpose",
-       {"all", "nightly", "requested", "recheck", "drift", "self_test", "measurement",
+       {"all", "nightly", "requested", "recheck", "drift", "self_test", "drill", "measurement",
         "pull_request"}},
       [&](int limit, storage::Id before) { return store.list_each(limit, before); },
       [](const Rows& rows, const View& of) -> Result<html::Fragment> {

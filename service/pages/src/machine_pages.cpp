@@ -52,7 +52,10 @@ html::Fragment self_tests_of(const std::vector<storage::SelfTestTally>& tallies)
 Result<html::Fragment> audits_section(const View& view) {
   TW_TRY(const auto audits, evidence::audits_of(view.sources.database));
   return html::section("How far to trust it",
-                       self_tests_of(audits.self_tests) + culprits_held(audits.culprits), "trust");
+                       self_tests_of(audits.self_tests) +
+                           html::paragraph(html::text(report::drills_text(audits.drills))) +
+                           culprits_held(audits.culprits),
+                       "trust");
 }
 
 /// "52 °C", of thousandths of a degree.
@@ -66,6 +69,16 @@ std::string temperature_text(const storage::MachineConditions& conditions) {
   if (!of) return "not told by this machine";
   return degrees(of->newest) + " at the end of the newest run; " + degrees(of->least) + " to " +
          degrees(of->most) + ", half of the time up to " + degrees(of->median);
+}
+
+/// "0.36 ms before the newest timing run; 0.35 to 0.41 ms, half of the time up to 0.36 ms".
+std::string took_text(const std::optional<storage::Spread>& of) {
+  if (!of) return "not told by these runs";
+  const auto text = [](std::int64_t ns) {
+    return figures::value(Metric::time, static_cast<double>(ns));
+  };
+  return text(of->newest) + " before the newest timing run; " + text(of->least) + " to " +
+         text(of->most) + ", half of the time up to " + text(of->median);
 }
 
 std::string load_text(const storage::MachineConditions& conditions) {
@@ -83,6 +96,8 @@ html::Fragment conditions_section(const storage::MachineConditions& conditions) 
       html::facts(
           {{"temperature", temperature_text(conditions)},
            {"load", load_text(conditions)},
+           {"a fixed chain of arithmetic", took_text(conditions.arithmetic)},
+           {"a copy of 4 MiB", took_text(conditions.copy)},
            {"stolen by the host", figures::share(conditions.stolen_share)},
            {"refused as it was busy",
             "none: no run is refused or delayed for that, as both sides of a pair run under "
@@ -137,6 +152,7 @@ Result<Page> make_machine(const View& view) {
   auto& database = view.sources.database;
   TW_TRY(const auto conditions, storage::conditions_of(database, id));
   TW_TRY(const auto self_tests, storage::self_tests_on(database, id));
+  TW_TRY(const auto drills, storage::drills_on(database, id));
   html::Rows rows;
   for (const auto& [name, value] : machine.at("facts").items()) {
     rows.push_back({name, value.is_string() ? value.get<std::string>() : value.dump()});
@@ -153,6 +169,8 @@ Result<Page> make_machine(const View& view) {
       conditions_section(conditions) +
       html::section("Builds compared with themselves here", self_tests_of(self_tests),
                     "self-tests") +
+      html::section("Slowdowns planted here",
+                    html::paragraph(html::text(report::drills_text(drills))), "drills") +
       html::section(
           "Facts that runs must share to be comparable",
           html::table({.columns = {{"fact", Cells::words}, {"value"}}, .rows = std::move(rows)}));

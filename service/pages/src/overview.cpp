@@ -279,12 +279,15 @@ Result<html::Fragment> nightlies_strip(const View& view) {
   return strip + html::Fragment{"</ol>\n", "\n", {}};
 }
 
-/// Shows how often the service is wrong: the tally of builds compared with themselves.
+/// Shows how often the service is wrong: the tally of builds compared with themselves, and of
+/// planted slowdowns.
 Result<html::Fragment> self_tests(const View& view) {
   TW_TRY(const auto tallies, storage::ComparisonStore(view.sources.database).self_tests());
+  TW_TRY(const auto drills, storage::drills(view.sources.database));
+  const auto misses = html::paragraph(html::text(report::drills_text(drills)));
   const auto all = storage::sum_of(tallies);
   if (all.series == 0) {
-    return html::paragraph(html::text("No build has been compared with itself yet."));
+    return html::paragraph(html::text("No build has been compared with itself yet.")) + misses;
   }
   html::Rows rows;
   for (const auto& tally : tallies) {
@@ -301,7 +304,7 @@ Result<html::Fragment> self_tests(const View& view) {
                                         {"false-alarm rate, 95 % upper bound", Cells::numbers}},
                             .rows = std::move(rows)});
   return html::paragraph(html::text(report::self_tests_text(all))) +
-         html::details("By metric", table);
+         html::details("By metric", table) + misses;
 }
 
 html::Fragment more(const View& view, const char* address, const char* text) {

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <ranges>
 
+#include "torchwatch/documents/plan.hpp"
+#include "torchwatch/figures/figures.hpp"
 #include "torchwatch/platform/clock.hpp"
 #include "torchwatch/report/printed_output.hpp"
 #include "torchwatch/report/view.hpp"
@@ -16,6 +18,14 @@ namespace {
 
 bool is_edit_of_issue(const storage::OutboxRow& message) {
   return message.kind == storage::OutboxKind::edit && message.target.empty();
+}
+
+/// "one side was slowed down by 14.0 % on purpose, which must be found".
+std::string drill_text(const storage::ComparisonRow& drill) {
+  const auto plan = comparison::parse_plan(drill.plan_json);
+  if (!plan) return "one side was slowed down on purpose, which must be found";
+  return "one side was slowed down by " + figures::share(plan->planted_slowdown) +
+         " on purpose, which must be found";
 }
 
 }  // namespace
@@ -118,6 +128,7 @@ std::string remark_on(const storage::ComparisonRow& comparison) {
   if (comparison.incident) {
     return "incident " + std::to_string(*comparison.incident) + " measured again";
   }
+  if (comparison.purpose == storage::Purpose::drill) return drill_text(comparison);
   if (comparison.nightlies_back == 0) return {};
   return "compared with the nightly " + std::to_string(comparison.nightlies_back) +
          " before, measured again";

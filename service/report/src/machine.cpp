@@ -24,6 +24,16 @@ json number(const storage::MachineRow& machine, const char* name) {
   return error == std::errc{} && end == text.data() + text.size() ? json(value) : json(nullptr);
 }
 
+/// What runs state of one thing, with `unit` of the stored one in the one that is shown.
+json spread_json(const std::optional<storage::Spread>& spread, double unit) {
+  if (!spread) return nullptr;
+  const auto shown = [unit](std::int64_t value) { return static_cast<double>(value) / unit; };
+  return {{"least", shown(spread->least)},
+          {"median", shown(spread->median)},
+          {"most", shown(spread->most)},
+          {"newest", shown(spread->newest)}};
+}
+
 }  // namespace
 
 json json_of(const std::optional<storage::MachineClass>& machine_class) {
@@ -32,16 +42,11 @@ json json_of(const std::optional<storage::MachineClass>& machine_class) {
 }
 
 json json_of(const storage::MachineConditions& conditions) {
-  json temperature;
-  if (const auto& of = conditions.temperatures) {
-    constexpr double kDegree = 1000;
-    temperature = {{"least", static_cast<double>(of->least) / kDegree},
-                   {"median", static_cast<double>(of->median) / kDegree},
-                   {"most", static_cast<double>(of->most) / kDegree},
-                   {"newest", static_cast<double>(of->newest) / kDegree}};
-  }
+  constexpr double kDegree = 1000;
   return {{"runs", conditions.runs},
-          {"temperature", temperature},
+          {"temperature", spread_json(conditions.temperatures, kDegree)},
+          {"arithmetic_ns", spread_json(conditions.arithmetic, 1)},
+          {"copy_ns", spread_json(conditions.copy, 1)},
           {"load",
            {{"least", conditions.load_least},
             {"median", conditions.load_median},

@@ -60,6 +60,12 @@ Result<std::string> word_of_verdicts(storage::Database& database, storage::Id co
   return unclear > 0 ? "inconclusive" : "";
 }
 
+/// The same of a drill, whose slowdown must be found.
+std::string word_of_drill(storage::VerdictCounts& counts) {
+  if (counts[Verdict::regressed] > 0) return "found";
+  return counts[Verdict::unchanged] + counts[Verdict::improved] > 0 ? "missed" : "inconclusive";
+}
+
 /// A state names what is done; what comes next is what is at work.
 std::string word_of_stage(ComparisonState state, bool is_at_work) {
   if (!is_at_work) return "waiting";
@@ -92,6 +98,7 @@ Result<std::string> result_word(storage::Database& database, const storage::Comp
       row.state == ComparisonState::bisected || row.state == ComparisonState::reported;
   if (is_searched) {
     TW_TRY(auto known, counts);
+    if (row.purpose == storage::Purpose::drill) return word_of_drill(known);
     TW_TRY(auto word, word_of_verdicts(database, row.id, std::move(known)));
     if (!word.empty()) return word;
   }

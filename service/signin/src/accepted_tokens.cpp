@@ -1,7 +1,7 @@
 #include "torchwatch/signin/accepted_tokens.hpp"
 
+#include "torchwatch/access/token_store.hpp"
 #include "torchwatch/secrets/secrets.hpp"
-#include "torchwatch/storage/token_store.hpp"
 
 namespace torchwatch::signin {
 namespace {

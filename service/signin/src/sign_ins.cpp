@@ -4,9 +4,9 @@
 #include <utility>
 
 #include "cookie.hpp"
+#include "torchwatch/access/sign_in_store.hpp"
 #include "torchwatch/digest/sha256.hpp"
 #include "torchwatch/signin/own_origin.hpp"
-#include "torchwatch/storage/sign_in_store.hpp"
 
 namespace torchwatch::signin {
 namespace {

@@ -296,6 +296,11 @@ void print_self_tests(std::ostream& out, const StatusFacts& facts, const Screen&
   out << '\n' << wrapped(text, screen.columns);
 }
 
+void print_drills(std::ostream& out, const StatusFacts& facts, const Screen& screen) {
+  if (facts.drills.planted == 0) return;
+  out << '\n' << wrapped(report::drills_text(facts.drills), screen.columns);
+}
+
 void print_culprits(std::ostream& out, const StatusFacts& facts, const Screen& screen) {
   if (facts.culprits.named == 0) return;
   out << '\n' << wrapped(report::culprit_tally_text(facts.culprits), screen.columns);
@@ -326,6 +331,7 @@ void print(std::ostream& out, const StatusFacts& facts, const Screen& screen) {
   print_outbox(out, facts, screen);
   print_recent(out, facts, screen);
   print_self_tests(out, facts, screen);
+  print_drills(out, facts, screen);
   print_culprits(out, facts, screen);
 }
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "torchwatch/comparison/measurement.hpp"
 #include "torchwatch/figures/figures.hpp"
+#include "torchwatch/measurement/measurement.hpp"
 #include "torchwatch/runs/evidence_reader.hpp"
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
@@ -61,7 +61,7 @@ Status trace_build(comparison::Services& services, const comparison::Plan& plan,
   services.progress.phase_started("tracing " + figures::count(lacking.size(), "benchmark") +
                                   " with " + row.name);
   TW_TRY(const auto observed,
-         comparison::observe_build(services, build, plan, lacking, Pass::profile, stop));
+         measurement::observe_build(services, build, plan, lacking, Pass::profile, stop));
   for (const auto& one : observed) {
     if (one.status == RunStatus::ok) continue;
     services.progress.log("there is no trace of " + to_string(one.benchmark) + " with " + row.name +

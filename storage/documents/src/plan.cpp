@@ -18,6 +18,7 @@ void to_json(json& to, const Plan& plan) {
             {"time_limit_ms", plan.time_limit_ms},
             {"memory_limit_bytes", plan.memory_limit_bytes},
             {"interleave", plan.interleave}};
+  if (plan.planted_slowdown > 0) to["planted_slowdown"] = plan.planted_slowdown;
   if (!plan.stated.empty()) to["stated"] = plan.stated;
 }
 
@@ -32,6 +33,7 @@ void from_json(const json& from, Plan& plan) {
   from.at("time_limit_ms").get_to(plan.time_limit_ms);
   from.at("memory_limit_bytes").get_to(plan.memory_limit_bytes);
   from.at("interleave").get_to(plan.interleave);
+  plan.planted_slowdown = from.value("planted_slowdown", 0.0);
   plan.stated.clear();
   if (from.contains("stated")) from.at("stated").get_to(plan.stated);
 }

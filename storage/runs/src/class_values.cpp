@@ -1,6 +1,7 @@
 #include "torchwatch/runs/class_values.hpp"
 
 #include "benchmarks.hpp"
+#include "conditions.hpp"
 #include "facts_text.hpp"
 #include "transaction.hpp"
 #include "words.hpp"
@@ -31,8 +32,8 @@ Result<std::vector<ClassValues>> values_by_class(Database& database, Id build, M
                     "JOIN result ON result.attempt_id = attempt.id "
                     "JOIN environment ON environment.id = environment_id "
                     "JOIN machine ON machine.id = machine_id "
-                    "WHERE build_id = ? AND class_id IS NOT NULL "
-                    "ORDER BY attempt.benchmark_id, class_id, attempt.id DESC",
+                    "WHERE build_id = ? AND class_id IS NOT NULL AND " +
+                    kOfSeries + "ORDER BY attempt.benchmark_id, class_id, attempt.id DESC",
                 metric, build);
     std::vector<ClassValues> all;
     while (query.next()) {

@@ -86,8 +86,8 @@ Result<std::vector<PastVerdict>> EvidenceReader::past_of(const PastWanted& wante
                        "ifnull((SELECT digest FROM attempt "
                        "JOIN result ON result.attempt_id = attempt.id "
                        "JOIN environment ON environment.id = environment_id "
-                       "WHERE attempt.comparison_id = comparison.id AND slot = ?7 "
-                       "AND attempt.state = 'done'), ''), "
+                       "WHERE attempt.comparison_id = comparison.id "
+                       "AND slot IN (?7, ?8) AND attempt.state = 'done' LIMIT 1), ''), "
                        "verdict.id, comparison_id, verdict, ratio, interval_low, interval_high, "
                        "baseline_value, candidate_value, baseline_spread, candidate_spread, runs, "
                        "verdict.reason FROM comparison "
@@ -96,11 +96,11 @@ Result<std::vector<PastVerdict>> EvidenceReader::past_of(const PastWanted& wante
                        "AND variant = ?3) AND metric = ?4 "
                        "JOIN build ON build.id = comparison.candidate_id "
                        "WHERE purpose = ?5 AND comparison.created_at >= ?6 "
-                       "AND comparison.created_at < ?8 "
-                       "ORDER BY comparison.id DESC LIMIT ?9",
+                       "AND comparison.created_at < ?9 "
+                       "ORDER BY comparison.id DESC LIMIT ?10",
                        benchmark.workload, to_string(benchmark.configuration),
                        to_string(benchmark.variant), wanted.series.metric, wanted.purpose,
-                       wanted.from, wanted.slot, wanted.until, wanted.limit),
+                       wanted.from, wanted.slots[0], wanted.slots[1], wanted.until, wanted.limit),
                  past_of_row));
     for (auto& each : past) each.verdict.series = wanted.series;
     std::ranges::reverse(past);

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "benchmarks.hpp"
+#include "conditions.hpp"
 #include "torchwatch/runs/run_store.hpp"
 #include "transaction.hpp"
 #include "words.hpp"
@@ -84,7 +85,7 @@ Result<std::vector<RunValue>> RunStore::history(const Series& series, int limit,
                     "FROM benchmark JOIN value ON value.benchmark_id = benchmark.id "
                     "JOIN attempt ON attempt.id = value.attempt_id "
                     "WHERE workload = ? AND configuration = ? AND variant = ? AND metric = ? " +
-                    published + "AND " + kClassOfValue + "IS ? " +
+                    published + "AND " + kOfSeries + "AND " + kClassOfValue + "IS ? " +
                     "ORDER BY value.attempt_id DESC LIMIT ?",
                 series.benchmark.workload, to_string(series.benchmark.configuration),
                 to_string(series.benchmark.variant), series.metric, of_class, limit),

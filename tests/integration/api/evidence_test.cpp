@@ -283,6 +283,41 @@ TEST_CASE("a profile that shows no GPU says why, and not to strangers") {
   CHECK_THAT(seen.text, Contains("Profiled, and nothing of a GPU seen") && !Contains("libcuda"));
 }
 
+TEST_CASE("a drill is found or missed, not regressed or unchanged, and the audits count it") {
+  Api api;
+  api.fill();
+  CHECK_THAT(api.page("/machines"), Contains("No slowdown was planted yet"));
+  ComparisonStore comparisons(*api.database);
+  const auto drill = [&](Verdict verdict) {
+    auto row = comparisons
+                   .open({.purpose = Purpose::drill,
+                          .candidate = 2,
+                          .baseline = 2,
+                          .plan_json = R"({"planted_slowdown":0.14})"},
+                         api.clock.wall_now())
+                   .value();
+    VerdictRow judged;
+    judged.comparison = row.id;
+    judged.series = {{"resnet18", {Device::cpu, Mode::train}, {}}, Metric::time};
+    judged.verdict = verdict;
+    judged.reason = "as planted";
+    REQUIRE(comparisons.add_verdict(judged));
+    REQUIRE(comparisons.advance(row, ComparisonState::reported, api.clock.wall_now()));
+    return std::to_string(row.id);
+  };
+  const auto found = drill(Verdict::regressed);
+  const auto missed = drill(Verdict::unchanged);
+  CHECK(api.get("/api/v1/comparisons/" + found).body.at("result") == "found");
+  CHECK(api.get("/api/v1/comparisons/" + missed).body.at("result") == "missed");
+  CHECK_THAT(api.page("/comparisons/" + missed),
+             Contains("A drill, missed: the build is compared with itself"));
+  const auto drills = api.get("/api/v1/audits").body.at("drills");
+  CHECK(drills.at("planted") == 2);
+  CHECK(drills.at("missed") == 1);
+  CHECK_THAT(api.page("/machines"), Contains("1 of 2 planted slowdowns were found, 1 was missed"));
+  CHECK_THAT(api.page("/"), Contains("1 of 2 planted slowdowns"));
+}
+
 TEST_CASE("the audits count self-tests and how culprits held") {
   Api api;
   api.fill();

@@ -3,9 +3,9 @@
 #include <map>
 
 #include "api_fixture.hpp"
+#include "torchwatch/access/token_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
-#include "torchwatch/storage/token_store.hpp"
 #include "torchwatch/tracker/mute_store.hpp"
 
 using namespace torchwatch;

@@ -119,6 +119,7 @@ TEST_CASE("a machine has what its runs state of it, and its builds compared with
     result.environment.facts = {{"cpu_model", "Model X"}, {"cpus", "2"}};
     result.environment.volatile_facts = {{"temperature_milli", milli},
                                          {"load1_milli", 1'500},
+                                         {"calibration_arithmetic_ns", 10 * milli},
                                          {"wall_ns", 1'000'000'000},
                                          {"steal_ticks", 10}};
     REQUIRE(runs.issue({.owner = {OwnerKind::comparison, self_test.id},
@@ -139,11 +140,16 @@ TEST_CASE("a machine has what its runs state of it, and its builds compared with
   CHECK(conditions.at("temperature") ==
         json{{"least", 48.0}, {"median", 52.4}, {"most", 61.0}, {"newest", 52.4}});
   CHECK(conditions.at("load").at("median") == 1.5);
+  CHECK(conditions.at("arithmetic_ns").at("most") == 610'000);
+  CHECK(conditions.at("copy_ns").is_null());
   // 30 ticks of 10 ms in 3 s of two processors.
   CHECK(conditions.at("stolen_share").get<double>() == Approx(0.05));
   CHECK(machine.at("self_tests").at("all").at("series") == 1);
+  CHECK(machine.at("drills").at("planted") == 0);
   CHECK_THAT(api.page("/machines/1"), Catch::Contains("52 °C at the end of the newest run; 48 °C "
-                                                      "to 61 °C, half of the time up to 52 °C"));
+                                                      "to 61 °C, half of the time up to 52 °C") &&
+                                          Catch::Contains("before the newest timing run; ") &&
+                                          Catch::Contains("not told by these runs"));
 }
 
 TEST_CASE("a workload says what was measured of it, and is found by its name") {

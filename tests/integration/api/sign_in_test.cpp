@@ -4,11 +4,11 @@
 #include "browser.hpp"
 #include "one_token.hpp"
 #include "raw_client.hpp"
+#include "torchwatch/access/sign_in_store.hpp"
 #include "torchwatch/digest/sha256.hpp"
 #include "torchwatch/http/problem.hpp"
 #include "torchwatch/site/view.hpp"
 #include "torchwatch/storage/incident_store.hpp"
-#include "torchwatch/storage/sign_in_store.hpp"
 
 using namespace torchwatch;
 using namespace torchwatch::storage;

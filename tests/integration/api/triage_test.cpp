@@ -2,7 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include "browser.hpp"
-#include "torchwatch/storage/audit_store.hpp"
+#include "torchwatch/access/audit_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
 #include "torchwatch/storage/outbox_store.hpp"

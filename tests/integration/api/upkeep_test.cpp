@@ -2,7 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include "api_fixture.hpp"
-#include "torchwatch/storage/audit_store.hpp"
+#include "torchwatch/access/audit_store.hpp"
 #include "torchwatch/storage/request_store.hpp"
 
 using namespace torchwatch;

@@ -8,11 +8,11 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "torchwatch/access/token_store.hpp"
 #include "torchwatch/database/writer.hpp"
 #include "torchwatch/executor/machine_lock.hpp"
 #include "torchwatch/platform/user.hpp"
 #include "torchwatch/storage/request_store.hpp"
-#include "torchwatch/storage/token_store.hpp"
 
 using namespace torchwatch;
 using namespace torchwatch::storage;

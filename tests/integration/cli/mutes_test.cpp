@@ -4,8 +4,8 @@
 
 #include "carried_out_day.hpp"
 #include "printed.hpp"
+#include "torchwatch/access/audit_store.hpp"
 #include "torchwatch/platform/clock.hpp"
-#include "torchwatch/storage/audit_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
 #include "torchwatch/tracker/conversation_store.hpp"
 #include "torchwatch/tracker/mute_store.hpp"

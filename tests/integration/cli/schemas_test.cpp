@@ -236,9 +236,9 @@ TEST_CASE("what a command prints that needs a LibTorch is as its schema says") {
       {.workload = "dlrm", .domain = "recommendation", .operators = {"aten::mm"}, .reasons = {}},
       {.workload = "resnet50", .domain = "computer vision", .operators = {}, .reasons = {"no"}}};
   CHECK(day.violations("coverage", terminal::coverage_json(covered).dump()) == "");
-  comparison::NoiseFigure known;
+  measurement::NoiseFigure known;
   known.benchmark.workload = "dlrm";
-  comparison::NoiseFigure unknown = known;
+  measurement::NoiseFigure unknown = known;
   unknown.floor.change = std::numeric_limits<double>::infinity();
   unknown.reason = "too noisy";
   const json check{
@@ -310,13 +310,13 @@ TEST_CASE("what check and init find is as its schema says, and what needs no rem
 TEST_CASE("what commands that measure this machine print is as its schema says") {
   const CarriedOutDay day;
   const Benchmark benchmark{.workload = "dlrm", .configuration = {}, .variant = {}};
-  comparison::NoiseFigure figure;
+  measurement::NoiseFigure figure;
   figure.benchmark = benchmark;
   figure.value_ns = 2e6;
   figure.floor = {.change = 0.06, .runs_changed = 31, .runs_unchanged = 4};
-  comparison::NoiseFigure wild = figure;
+  measurement::NoiseFigure wild = figure;
   wild.floor.change = std::numeric_limits<double>::infinity();
-  comparison::NoiseFigure lost;
+  measurement::NoiseFigure lost;
   lost.benchmark = benchmark;
   lost.status = RunStatus::failed;
   lost.reason = "a crash";
@@ -337,7 +337,7 @@ TEST_CASE("what commands that measure this machine print is as its schema says")
                       {"efficiency", cli::efficiency_json({efficiency})}};
   CHECK(day.violations("measure", measured.dump()) == "");
 
-  const std::vector<comparison::BatchChoice> choices{
+  const std::vector<measurement::BatchChoice> choices{
       {.benchmark = benchmark, .batch = 8, .tried = {{8, 1200}}, .ended = "it no longer grows"},
       {.benchmark = benchmark, .batch = 0, .tried = {}, .ended = "no other can be built"}};
   CHECK(day.violations("batches", cli::batches_json(choices).dump()) == "");

@@ -2,8 +2,8 @@
 #include <unistd.h>
 
 #include "stored_command_line.hpp"
+#include "torchwatch/access/audit_store.hpp"
 #include "torchwatch/platform/user.hpp"
-#include "torchwatch/storage/audit_store.hpp"
 
 using namespace torchwatch;
 using namespace torchwatch::storage;

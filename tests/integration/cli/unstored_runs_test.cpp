@@ -85,8 +85,8 @@ const nlohmann::json kListed = {
     {"workloads", {{{"name", "dlrm"}, {"domain", "scripted"}}, {{"name", "soft_actor_critic"}}}}};
 
 /// A time of each of the two workloads in training.
-std::vector<comparison::MeasuredFigure> two_times() {
-  std::vector<comparison::MeasuredFigure> figures(2);
+std::vector<measurement::MeasuredFigure> two_times() {
+  std::vector<measurement::MeasuredFigure> figures(2);
   figures[0].series.benchmark.workload = "dlrm";
   figures[1].series.benchmark.workload = "soft_actor_critic";
   for (auto& figure : figures) figure.value = 1e6;

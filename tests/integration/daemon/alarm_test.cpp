@@ -165,6 +165,25 @@ TEST_CASE("an issue that the tracker rejects is an alarm with an issue until it 
   service.check_ended("no_delivery", title);
 }
 
+TEST_CASE("a planted slowdown that is missed is an alarm with an issue until one is found") {
+  WatchedService service;
+  service.watch();
+  const std::string title = "torchwatch alarm: a planted slowdown has not been found";
+  const auto drill = [&](Verdict verdict) {
+    const auto row = service.compared(Purpose::drill, "n1", ComparisonState::reported);
+    storage::VerdictRow judged;
+    judged.comparison = row.id;
+    judged.series = {{"dlrm", {Device::cpu, Mode::train}, {}}, Metric::time};
+    judged.verdict = verdict;
+    REQUIRE(storage::ComparisonStore(service.database()).add_verdict(judged));
+    service.look();
+  };
+  drill(Verdict::unchanged);
+  service.check_raised("missed_drill", title);
+  drill(Verdict::regressed);
+  service.check_ended("missed_drill", title);
+}
+
 TEST_CASE("a self-test that is overdue is an alarm with an issue until one has ended") {
   WatchedService service;
   service.config.alarm.no_self_test = kDay;

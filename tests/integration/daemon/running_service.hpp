@@ -97,8 +97,10 @@ struct RunningService {
       storage::ComparisonStore comparisons(database);
       TW_TRY(const auto build,
              storage::BuildStore(database).discover(storage::BuildOrigin::nightly, nightly));
+      const auto itself = purpose == storage::Purpose::drill ? std::optional(build.id)
+                                                             : std::optional<storage::Id>();
       TW_TRY(row,
-             comparisons.open({.purpose = purpose, .candidate = build.id, .baseline = {}}, at));
+             comparisons.open({.purpose = purpose, .candidate = build.id, .baseline = itself}, at));
       TW_TRY(row, comparisons.advance(row, end, at));
       return {};
     }));

@@ -4,9 +4,9 @@
 #include "scripted_day.hpp"
 #include "scripted_service.hpp"
 #include "temporary_folder.hpp"
-#include "torchwatch/comparison/batch_choice.hpp"
-#include "torchwatch/comparison/measurement.hpp"
-#include "torchwatch/comparison/noise.hpp"
+#include "torchwatch/measurement/batch_choice.hpp"
+#include "torchwatch/measurement/measurement.hpp"
+#include "torchwatch/measurement/noise.hpp"
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 
@@ -32,8 +32,8 @@ class OneBuild {
   std::unique_ptr<test::ScriptedService> service_;
 };
 
-const comparison::NoiseFigure& of(const std::vector<comparison::NoiseFigure>& figures,
-                                  const std::string& benchmark) {
+const measurement::NoiseFigure& of(const std::vector<measurement::NoiseFigure>& figures,
+                                   const std::string& benchmark) {
   const auto found = std::ranges::find_if(
       figures, [&](const auto& figure) { return to_string(figure.benchmark) == benchmark; });
   REQUIRE(found != figures.end());
@@ -44,7 +44,7 @@ const comparison::NoiseFigure& of(const std::vector<comparison::NoiseFigure>& fi
 
 TEST_CASE("a build measured against itself shows each benchmark's noise and what it hides") {
   OneBuild one("noise 0.01\nunsupported dlrm cpu-infer no such operator");
-  const auto figures = comparison::measure_noise(one.services(), one.build(), 6, {}).value();
+  const auto figures = measurement::measure_noise(one.services(), one.build(), 6, {}).value();
 
   const auto& measured = of(figures, "dlrm cpu-train");
   REQUIRE(measured.status == RunStatus::ok);
@@ -62,7 +62,7 @@ TEST_CASE("a build measured against itself shows each benchmark's noise and what
 TEST_CASE("inference batches are doubled while the throughput grows") {
   // The scripted times do not depend on the batch, so the throughput always doubles with it.
   OneBuild one("noise 0");
-  const auto choices = comparison::choose_batches(one.services(), one.build(), 1, {}).value();
+  const auto choices = measurement::choose_batches(one.services(), one.build(), 1, {}).value();
   REQUIRE_FALSE(choices.empty());
   for (const auto& choice : choices) {
     CHECK(choice.benchmark.configuration.mode == Mode::infer);
@@ -74,7 +74,7 @@ TEST_CASE("inference batches are doubled while the throughput grows") {
 
 TEST_CASE("a batch that cannot be built ends the doubling with the reason") {
   OneBuild one("noise 0\nunsupported dlrm cpu-infer the batch is part of the model");
-  const auto choices = comparison::choose_batches(one.services(), one.build(), 1, {}).value();
+  const auto choices = measurement::choose_batches(one.services(), one.build(), 1, {}).value();
   const auto refused = std::ranges::find_if(
       choices, [](const auto& choice) { return choice.benchmark.workload == "dlrm"; });
   REQUIRE(refused != choices.end());
@@ -84,7 +84,7 @@ TEST_CASE("a batch that cannot be built ends the doubling with the reason") {
 
 TEST_CASE("a measurement of one build ends without a verdict and keeps its runs") {
   OneBuild one("noise 0.01");
-  const auto figures = comparison::measure_build(one.services(), one.build(), 3, {}).value();
+  const auto figures = measurement::measure_build(one.services(), one.build(), 3, {}).value();
   REQUIRE_FALSE(figures.empty());
   for (const auto& figure : figures) CHECK(figure.runs == 3);
   const auto comparisons = storage::ComparisonStore(one.services().database).list(10).value();

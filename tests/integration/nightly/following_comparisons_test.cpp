@@ -1,110 +1,22 @@
-// Tests what follows nightlies: self-tests, rechecks, drift comparisons, environments that change.
+// Tests what follows nightlies: rechecks, drift comparisons, environments that change.
 #include <algorithm>
 #include <catch2/catch.hpp>
-#include <filesystem>
-#include <fstream>
-#include <functional>
-#include <set>
 
-#include "scripted_day.hpp"
-#include "scripted_service.hpp"
-#include "temporary_folder.hpp"
+#include "nightlies.hpp"
 #include "torchwatch/nightly/comparison_summary.hpp"
 #include "torchwatch/nightly/decisions.hpp"
 #include "torchwatch/nightly/stages.hpp"
 #include "torchwatch/report/recheck.hpp"
-#include "torchwatch/storage/build_store.hpp"
-#include "torchwatch/storage/comparison_store.hpp"
-#include "torchwatch/storage/incident_store.hpp"
 #include "torchwatch/storage/outbox_store.hpp"
 
 using namespace torchwatch;
 using storage::ComparisonRow;
 using storage::ComparisonState;
 using storage::Purpose;
+using test::kQuiet;
+using test::Nightlies;
 
 namespace {
-
-constexpr const char* kQuiet = "noise 0.01";
-
-/// Nightlies that come one after the other, each of a new commit, and a service that does what is
-/// due after each.
-class Nightlies {
- public:
-  /// Publishes the first two nightlies with their behaviours.
-  Nightlies(
-      const std::string& first, const std::string& second,
-      const std::function<void(config::Config&)>& change = [](auto&) {})
-      : day_(folder_.path(), commits(first)) {
-    day_.publish("2026-08-16", day_.commits()[0], first);
-    day_.publish("2026-08-17", day_.commits()[1], second);
-    auto config = day_.config();
-    config.suite.workloads = {"dlrm"};
-    // What the recipe makes of these commits does not show what the nightlies do.
-    config.github.file_when = config::FileWhen::at_once;
-    change(config);
-    reopen(config);
-    carry_out();
-  }
-
-  void reopen(const config::Config& config) {
-    const auto copy = config;
-    service_.reset();
-    auto opened = test::ScriptedService::open(copy);
-    if (!opened) FAIL(opened.error().message);
-    service_ = std::move(*opened);
-  }
-
-  /// Publishes the next nightly and does everything that is due then.
-  void next(const std::string& behaviour) {
-    day_.publish(name(published_), day_.commits()[published_], behaviour);
-    ++published_;
-    carry_out();
-  }
-
-  /// Publishes the same libraries as before, in an environment that gives them that behaviour.
-  void surround(std::size_t nightly, const std::string& behaviour) const {
-    std::ofstream(folder_.path() / "nightlies" / name(nightly) / "behaviour") << behaviour << '\n';
-  }
-
-  comparison::Services& services() { return service_->services(); }
-  storage::Database& database() { return services().database; }
-  std::vector<storage::IncidentRow> incidents() {
-    return storage::IncidentStore(database()).list(100).value();
-  }
-  std::vector<ComparisonRow> comparisons(Purpose purpose) {
-    auto rows = storage::ComparisonStore(database()).list(100).value();
-    std::erase_if(rows,
-                  [&](const ComparisonRow& comparison) { return comparison.purpose != purpose; });
-    return rows;
-  }
-  std::string build_name(storage::Id build) {
-    return storage::BuildStore(database()).get(build).value().name;
-  }
-
- private:
-  static constexpr std::size_t kCommits = 10;
-
-  static std::vector<test::ScriptedCommit> commits(const std::string& first) {
-    std::vector<test::ScriptedCommit> commits{{"One", first}};
-    while (commits.size() < kCommits) {
-      commits.push_back({"Commit " + std::to_string(commits.size()), "# another"});
-    }
-    return commits;
-  }
-  static std::string name(std::size_t nightly) { return "2026-08-" + std::to_string(16 + nightly); }
-  void carry_out() {
-    const auto comparisons = service_->carry_out_due_comparisons();
-    if (!comparisons) FAIL(comparisons.error().message);
-    REQUIRE(storage::ComparisonStore(database()).unfinished().value().empty());
-    REQUIRE(database().check_invariants().value().empty());
-  }
-
-  test::TemporaryFolder folder_;
-  test::ScriptedDay day_;
-  std::unique_ptr<test::ScriptedService> service_;
-  std::size_t published_ = 2;
-};
 
 void one_benchmark(config::Config& config) {
   config.suite.configurations = {{Device::cpu, Mode::train}};
@@ -134,53 +46,6 @@ void check_none_regressed_alone(Nightlies& service) {
 }
 
 }  // namespace
-
-TEST_CASE(
-    "after each nightly one benchmark compares the new build with itself, benchmark after "
-    "benchmark") {
-  Nightlies service(kQuiet, "noise 0.01\n# second");
-  service.next("noise 0.01\n# third");
-  const auto tests = service.comparisons(Purpose::self_test);
-  REQUIRE(tests.size() == 2);
-  std::set<std::string> benchmarks;
-  for (const auto& test : tests) {
-    CHECK(test.state == ComparisonState::reported);
-    CHECK(test.baseline == test.candidate);
-    const auto plan = comparison::parse_plan(test.plan_json).value();
-    REQUIRE(plan.benchmarks.size() == 1);
-    CHECK(test.budget_series == 12);
-    benchmarks.insert(to_string(plan.benchmarks[0]));
-  }
-  CHECK(benchmarks.size() == 2);
-  const auto tallies = storage::ComparisonStore(service.database()).self_tests().value();
-  CHECK(storage::sum_of(tallies).series == 12);  // a time, two peaks, three leaks each
-  CHECK(storage::sum_of(tallies).regressed == 0);
-  CHECK(service.incidents().empty());
-}
-
-TEST_CASE("a nightly with the libraries of the one before still gets a self-test") {
-  Nightlies service(kQuiet, kQuiet);
-  REQUIRE(service.comparisons(Purpose::nightly).front().reason.find("the same libraries") !=
-          std::string::npos);
-  const auto tests = service.comparisons(Purpose::self_test);
-  REQUIRE(tests.size() == 1);
-  CHECK(tests[0].state == ComparisonState::reported);
-}
-
-TEST_CASE("a false alarm of a self-test is counted and opens no incident") {
-  Nightlies service(kQuiet, "noise 0.01\n# second");
-  storage::ComparisonStore comparisons(service.database());
-  const auto test = service.comparisons(Purpose::self_test).at(0);
-  const auto again =
-      comparisons.open({Purpose::self_test, test.candidate, test.candidate}, 1).value();
-  storage::VerdictRow wrong;
-  wrong.comparison = again.id;
-  wrong.series = {comparison::parse_plan(test.plan_json).value().benchmarks[0], Metric::time};
-  wrong.verdict = Verdict::regressed;
-  REQUIRE(comparisons.add_verdict(wrong));
-  CHECK(storage::sum_of(comparisons.self_tests().value()).regressed == 1);
-  CHECK(service.incidents().empty());
-}
 
 TEST_CASE(
     "steps too small for one comparison are caught against an older nightly, measured again") {

@@ -79,6 +79,21 @@ TEST_CASE("the cost of the first iterations is not part of the value") {
   REQUIRE(median(timings.samples_ns) < 50'000'000);
 }
 
+TEST_CASE("a planted slowdown makes every sample longer by its share") {
+  constexpr std::chrono::milliseconds kStep{4};
+  protocol::Request request;
+  request.warmup = 0;
+  request.iterations = 3;
+  request.enough_ns = kNever;
+  request.planted_slowdown = 0.5;
+  FakeWorkload workload([&] { spin_for(kStep); });
+  const auto timings = time_iterations(workload, models::Device::cpu, request);
+  REQUIRE(timings.iterations_per_sample == 1);
+  for (const auto sample : timings.samples_ns) {
+    CHECK(sample >= std::chrono::nanoseconds(kStep).count() * 3 / 2);
+  }
+}
+
 TEST_CASE("what a workload throws leaves the timing pass") {
   FakeWorkload workload([] { throw std::runtime_error("no"); });
   REQUIRE_THROWS_AS(time_iterations(workload, models::Device::cpu, {}), std::runtime_error);

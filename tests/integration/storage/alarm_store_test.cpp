@@ -74,6 +74,28 @@ TEST_CASE_METHOD(Alarms, "the messages of an alarm and of an incident do not wai
   REQUIRE(stores.outbox.subject_of("m1").value().messages.size() == 1);
 }
 
+TEST_CASE_METHOD(Alarms, "the first drill that missed its slowdown counts until one is found") {
+  auto& comparisons = stores.comparisons;
+  const auto build = comparison_of_two(stores).candidate;
+  const auto drill = [&](Verdict verdict, WallMillis at) {
+    const auto row = comparisons.open({Purpose::drill, build, build}, at).value();
+    VerdictRow judged;
+    judged.comparison = row.id;
+    judged.series = {kBenchmark, Metric::time};
+    judged.verdict = verdict;
+    judged.reason = "drilled";
+    REQUIRE(comparisons.add_verdict(judged));
+    REQUIRE(comparisons.advance(row, ComparisonState::reported, at));
+    return alarms.times().value().missed_drill;
+  };
+  CHECK_FALSE(drill(Verdict::regressed, 2000));
+  CHECK_FALSE(drill(Verdict::inconclusive, 3000));
+  CHECK(drill(Verdict::unchanged, 4000) == 4000);
+  CHECK(drill(Verdict::failed, 5000) == 4000);
+  CHECK(drill(Verdict::improved, 6000) == 4000);
+  CHECK_FALSE(drill(Verdict::regressed, 7000));
+}
+
 TEST_CASE_METHOD(Alarms, "the times of the data say what came last and what is still missing") {
   auto& comparisons = stores.comparisons;
   REQUIRE_FALSE(alarms.times().value().last_nightly);

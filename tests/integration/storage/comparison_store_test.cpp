@@ -1,6 +1,7 @@
 #include <catch2/catch.hpp>
 
 #include "stores.hpp"
+#include "torchwatch/runs/drills.hpp"
 #include "torchwatch/storage/setback_store.hpp"
 
 using namespace torchwatch;
@@ -235,6 +236,33 @@ TEST_CASE_METHOD(OneComparison,
   const auto all = sum_of(tallies);
   REQUIRE(all.series == 10);
   REQUIRE(all.inconclusive + all.regressed + all.improved == 3);
+}
+
+TEST_CASE_METHOD(OneComparison,
+                 "drills are counted by what became of the time, and never opened "
+                 "of two builds") {
+  auto& database = *stores.database;
+  CHECK(drills(database).value().planted == 0);
+  CHECK_FALSE(last_drill(database).value());
+  for (const auto verdict : {Verdict::unchanged, Verdict::regressed, Verdict::regressed,
+                             Verdict::inconclusive, Verdict::failed}) {
+    const auto drill =
+        comparisons.open({Purpose::drill, comparison.candidate, comparison.candidate}, 2).value();
+    CHECK(last_drill(database).value() == drill.id);
+    auto row = verdict_of(drill);
+    row.series.metric = Metric::time;
+    row.verdict = verdict;
+    REQUIRE(comparisons.add_verdict(row));
+    row.series.metric = Metric::device_time;
+    row.verdict = Verdict::unchanged;
+    REQUIRE(comparisons.add_verdict(row));
+  }
+  const auto tally = drills(database).value();
+  CHECK(tally.planted == 4);
+  CHECK(tally.found == 2);
+  CHECK(tally.inconclusive == 1);
+  CHECK(tally.missed() == 1);
+  CHECK_FALSE(comparisons.open({Purpose::drill, comparison.candidate, comparison.baseline}, 3));
 }
 
 TEST_CASE_METHOD(OneComparison,

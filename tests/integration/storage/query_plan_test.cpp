@@ -5,17 +5,18 @@
 
 #include "connection.hpp"
 #include "stores.hpp"
+#include "torchwatch/access/audit_store.hpp"
+#include "torchwatch/access/token_store.hpp"
+#include "torchwatch/runs/drills.hpp"
 #include "torchwatch/runs/evidence_reader.hpp"
 #include "torchwatch/runs/machine_conditions.hpp"
 #include "torchwatch/runs/retention.hpp"
 #include "torchwatch/runs/run_reader.hpp"
 #include "torchwatch/storage/alarm_store.hpp"
-#include "torchwatch/storage/audit_store.hpp"
 #include "torchwatch/storage/counts.hpp"
 #include "torchwatch/storage/daemon_store.hpp"
 #include "torchwatch/storage/event_store.hpp"
 #include "torchwatch/storage/setback_store.hpp"
-#include "torchwatch/storage/token_store.hpp"
 
 using namespace torchwatch;
 using namespace torchwatch::storage;
@@ -252,7 +253,7 @@ struct FullDatabase : FreshStores {
 
   static void call_queries_of_evidence(Database& database, const ComparisonRow& comparison) {
     EvidenceReader reader(database);
-    REQUIRE(reader.past_of({.series = kTime, .slot = "t0", .limit = 10}));
+    REQUIRE(reader.past_of({.series = kTime, .slots = {"t0", "t1"}, .limit = 10}));
     REQUIRE(reader.judged_nightlies(comparison.id, 90));
     REQUIRE(reader.levels_between(1, comparison.id, Metric::time));
     REQUIRE(reader.profiles_of(comparison.candidate));
@@ -260,6 +261,9 @@ struct FullDatabase : FreshStores {
     REQUIRE(reader.operators_registered_in(comparison.candidate));
     REQUIRE(conditions_of(database, 1));
     REQUIRE(self_tests_on(database, 1));
+    REQUIRE(drills(database));
+    REQUIRE(drills_on(database, 1));
+    REQUIRE(last_drill(database));
     REQUIRE(reader.profile_runs_of(comparison.candidate));
     REQUIRE(reader.profile_runs_of(kTime.benchmark, 20));
     REQUIRE(reader.profile_run(77).error().code == ErrorCode::not_found);

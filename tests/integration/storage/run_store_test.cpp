@@ -240,6 +240,21 @@ TEST_CASE_METHOD(ComparisonWithRuns, "a history is the newest values of one seri
   REQUIRE(runs.history({kBenchmark, Metric::device_time}, 3).value().empty());
 }
 
+TEST_CASE_METHOD(ComparisonWithRuns, "what a drill slowed down is in no history") {
+  issue("A0", "t0");
+  REQUIRE(runs.record({{"t0", full_result("t0")}}, 1000));
+  REQUIRE(runs.history(kTime, 3).value().size() == 1);
+  const auto drill = stores.comparisons
+                         .open({.purpose = Purpose::drill,
+                                .candidate = comparison.candidate,
+                                .baseline = comparison.candidate},
+                               1)
+                         .value();
+  REQUIRE(runs.issue(order_of(drill, "B0"), "t1", 10));
+  REQUIRE(runs.record({{"t1", full_result("t1")}}, 1001));
+  CHECK(runs.history(kTime, 3).value().size() == 1);
+}
+
 TEST_CASE_METHOD(ComparisonWithRuns,
                  "runs of a bisection are kept apart from those of a comparison") {
   BisectionRow opened;

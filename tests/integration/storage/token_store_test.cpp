@@ -1,9 +1,9 @@
-#include "torchwatch/storage/token_store.hpp"
+#include "torchwatch/access/token_store.hpp"
 
 #include <catch2/catch.hpp>
 
 #include "stores.hpp"
-#include "torchwatch/storage/sign_in_store.hpp"
+#include "torchwatch/access/sign_in_store.hpp"
 
 using namespace torchwatch;
 using namespace torchwatch::storage;

@@ -1,6 +1,6 @@
-#include <catch2/catch.hpp>
+#include "torchwatch/comparison/batch_table.hpp"
 
-#include "torchwatch/comparison/batch_choice.hpp"
+#include <catch2/catch.hpp>
 
 using namespace torchwatch;
 using namespace torchwatch::comparison;
@@ -20,9 +20,8 @@ std::string error_of(const char* text) {
 }  // namespace
 
 TEST_CASE("a table read back gives inference its batch and leaves everything else") {
-  const BatchChoice chosen{benchmark_of("resnet18", Mode::infer), 16, {}, ""};
-  const BatchChoice fixed{benchmark_of("drq", Mode::infer), 0, {}, ""};
-  const auto table = parse_batch_table(to_json(Preset::small, {chosen, fixed}), Preset::small);
+  const BatchTable chosen{{key_in_table(benchmark_of("resnet18", Mode::infer)), 16}};
+  const auto table = parse_batch_table(to_json(Preset::small, chosen), Preset::small);
   REQUIRE(table.value().size() == 1);
 
   const auto batch_after = [&](Benchmark benchmark) {

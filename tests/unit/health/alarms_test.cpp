@@ -61,6 +61,15 @@ TEST_CASE("a self-test is overdue by the nightlies that came since") {
   CHECK(causes(times, kStarted + 61 * kDay).empty());
 }
 
+TEST_CASE("a planted slowdown that was missed is an alarm as long as slowdowns are planted") {
+  auto times = nightlies(kStarted, kStarted);
+  times.missed_drill = kStarted;
+  CHECK(causes(times, kStarted) == Causes{AlarmCause::missed_drill});
+  config::Config config;
+  config.detect.drill_every = 0;
+  CHECK(causes(times, kStarted, config).empty());
+}
+
 TEST_CASE("a limit of 0 switches an alarm off, and a clock that went back raises none") {
   config::Config config;
   config.alarm.no_nightly = std::chrono::seconds(0);

@@ -87,6 +87,22 @@ TEST_CASE("the pipes of an interleaved request are read back, and are for timing
   REQUIRE(refusal(without) == "member \"interleave.other\" is missing");
 }
 
+TEST_CASE(
+    "a planted slowdown is read back, is for timing alone, and is unsaid where there is none") {
+  auto request = parse_request(minimal().dump()).value();
+  CHECK(to_json(request).find("planted_slowdown") == std::string::npos);
+  request.planted_slowdown = 0.14;
+  CHECK(parse_request(to_json(request)).value().planted_slowdown == 0.14);
+  request.pass = Pass::memory;
+  CHECK(parse_request(to_json(request)).error().message ==
+        "member \"planted_slowdown\" is for the pass \"timing\" alone");
+  auto wrong = minimal();
+  for (const json& value : {json(-0.1), json(11), json("0.14")}) {
+    wrong["planted_slowdown"] = value;
+    CHECK(refusal(wrong) == "member \"planted_slowdown\" must be a number from 0.0 to 10.0");
+  }
+}
+
 TEST_CASE("a member that is missing is named") {
   for (const auto* name : {"schema", "attempt", "workload", "device", "mode"}) {
     auto request = minimal();

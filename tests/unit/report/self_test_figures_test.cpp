@@ -41,6 +41,21 @@ TEST_CASE("a bound that is high because few series were judged says so") {
                        " (95 % upper bound)."));
 }
 
+TEST_CASE("drills say how many planted slowdowns were found, and at least which share is") {
+  CHECK(drills_text({}) == "No slowdown was planted yet, so nothing is known of misses.");
+  // For n that were all found: 0.05^(1/n).
+  CHECK(drills_text({.planted = 1, .found = 1}) ==
+        "1 of 1 planted slowdown was found; of such ones at least 5 % are found (95 % lower "
+        "bound).");
+  CHECK_THAT(drills_text({.planted = 20, .found = 18, .inconclusive = 1}),
+             Catch::StartsWith("18 of 20 planted slowdowns were found, 1 was missed, 1 was too "
+                               "noisy to tell; of such ones at least "));
+  const auto object = json_of(storage::DrillTally{.planted = 20, .found = 20});
+  CHECK(object.at("found_bound").get<double>() == Approx(0.86089).epsilon(1e-4));
+  CHECK(object.at("missed") == 0);
+  CHECK(json_of(storage::DrillTally{}).at("found_bound") == 0);
+}
+
 TEST_CASE("a tally's JSON has its counts and its bound, and no metric") {
   auto made = tally(21, 1, 2);
   made.inconclusive = 3;

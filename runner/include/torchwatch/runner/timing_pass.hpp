@@ -21,7 +21,8 @@ struct Timings {
 /// `iterations_min` and `enough_ns` of measured time, or 15 s of it. Iterations shorter than
 /// `batch_below_ns` are timed several at a time, as waiting for a device costs microseconds. With a
 /// partner the machine is handed over after every sample, so that the partner has disturbed the
-/// caches before each one; `interleave` must be acquired, for the warm-up. Throws what the workload
+/// caches before each one. A planted slowdown makes samples longer, but not those by the device's
+/// events; `interleave` must be acquired, for the warm-up. Throws what the workload
 /// throws.
 Timings time_iterations(models::Workload& workload, models::Device device,
                         const protocol::Request& request, Interleave interleave = {});

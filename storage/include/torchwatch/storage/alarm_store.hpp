@@ -10,8 +10,8 @@
 
 namespace torchwatch::storage {
 
-/// What should have come and did not.
-enum class AlarmCause { no_nightly, no_verdict, no_delivery, no_self_test };
+/// What should have come and did not, the verdict on a planted slowdown among it.
+enum class AlarmCause { no_nightly, no_verdict, no_delivery, no_self_test, missed_drill };
 std::string_view to_string(AlarmCause);
 
 /// The service's own lack of data. At most one is open for each cause.
@@ -31,8 +31,10 @@ struct DataTimes {
   /// The oldest nightly that came after the last one with verdicts, and has none.
   std::optional<WallMillis> without_verdict;
   std::optional<WallMillis> last_self_test;  ///< judged
-  std::optional<WallMillis> undelivered;     ///< the oldest incident without its issue
-  std::optional<WallMillis> last_delivery;   ///< of a message to the tracker
+  /// The first of the drills that missed their slowdown since one found it.
+  std::optional<WallMillis> missed_drill;
+  std::optional<WallMillis> undelivered;    ///< the oldest incident without its issue
+  std::optional<WallMillis> last_delivery;  ///< of a message to the tracker
 };
 
 /// Alarms and what they are about. Thread-safe as Database is.

@@ -51,6 +51,7 @@ enum class Purpose {
   recheck,       ///< the series of an open incident, against its last good build
   drift,         ///< a nightly against a much older one: small steps that add up
   self_test,     ///< a build against itself: what it calls changed is a false alarm
+  drill,         ///< a build against itself, slowed down on purpose: it must be called regressed
   measurement,   ///< one build measured; it ends without verdicts
   pull_request,  ///< a pull request's head against what it branched from; never an incident
 };

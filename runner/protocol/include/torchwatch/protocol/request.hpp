@@ -49,6 +49,9 @@ struct Request {
   int leak_iterations = 40;  ///< memory pass: iterations whose live bytes are watched, 0 or
                              ///< at least 20 (two blocks of ten)
   std::uint64_t seed = 1337;
+  /// Timing: waits after each iteration, inside the sample, for this share of the iteration's time.
+  /// A drill plants that, to see that the service finds a slowdown of known size.
+  double planted_slowdown = 0;
   /// Timing: run on one of several cores; the environment states which.
   bool pin_to_core = true;
   /// Timing: fix glibc's thresholds, so that page faults do not depend on the heap's history;
@@ -64,7 +67,7 @@ struct Request {
 };
 
 /// Writes the request on one line, with every member, also those that have their default; without
-/// `metrics` where it is empty.
+/// `planted_slowdown` and `metrics` where there are none.
 std::string to_json(const Request&);
 /// Reads a request. Only `schema`, `attempt`, `workload`, `device` and `mode` are required; the
 /// rest has the defaults above. Errors: corrupt (not JSON), invalid (also for unknown members),

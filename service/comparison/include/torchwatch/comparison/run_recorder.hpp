@@ -22,6 +22,7 @@ struct MeasurableBuild {
   /// Every run gets a fresh copy of the library files: their place in the page cache alone changes
   /// times by up to 7 % (executor/library_placement.hpp).
   bool place_libraries = false;
+  double planted_slowdown = 0;  ///< by what share its timing runs are slowed down, for a drill
 };
 
 /// A run to make: its place in its owner's plan, and the build that it measures.

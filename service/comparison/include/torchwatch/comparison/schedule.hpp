@@ -71,6 +71,11 @@ class Schedule {
   /// Returns the next block of one benchmark in one pass; nothing when it is decided.
   std::optional<Block> next(const Benchmark&, Pass) const;
 
+  /// Returns the index of the first block of a benchmark in a stage: 0 or 1, which begin with the
+  /// other build, at random for timing. A healthy series has little more than one block, so all of
+  /// its nightlies would begin alike. What has begun continues as it began.
+  int first_index(Block) const;
+
   /// Orders blocks: by round, and at random within a round.
   using Rank = std::tuple<Stage, int, std::uint64_t>;
   Rank rank_of(const Block&) const;

@@ -146,6 +146,7 @@ struct Config {
     std::vector<SeriesThreshold> thresholds;  ///< for single series; the last that fits holds
     int drift_every = 7;  ///< nightlies from one comparison with an older one to the next; 0: none
     int drift_span = 28;  ///< how many nightlies back the older one is
+    int drill_every = 7;  ///< nightlies from one drill to the next; 0: none
     bool incident_traces = true;  ///< of both builds, where an incident is about time
   } detect;
   struct Bisect {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "torchwatch/database/database.hpp"
+#include "torchwatch/runs/drills.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/rows.hpp"
 
@@ -85,7 +86,8 @@ Calibration calibration_of(const std::vector<storage::BisectionRow>&);
 
 struct Audits {
   std::vector<storage::SelfTestTally> self_tests = {};  ///< for each metric
-  Calibration culprits = {};                            ///< of the newest thousand bisections
+  storage::DrillTally drills = {};
+  Calibration culprits = {};  ///< of the newest thousand bisections
 };
 Result<Audits> audits_of(storage::Database&);
 

@@ -38,7 +38,8 @@ std::string moved_exactly_text();
 /// Returns what a comparison came to or is at, in a word: "regressed", "lost", "improved",
 /// "unchanged" or "inconclusive" by its verdicts; before it has ended "preparing", "measuring",
 /// "judging", "searching" or "reporting" if it is `at_work`, the comparison that somebody works on,
-/// else "waiting"; "first" for the oldest nightly, "measured" for a measurement; else its state.
+/// else "waiting"; "found", "missed" or "inconclusive" for a drill; "first" for the oldest nightly,
+/// "measured" for a measurement; else its state.
 /// Errors: those of storage.
 Result<std::string> result_word(storage::Database&, const storage::ComparisonRow&,
                                 std::optional<storage::Id> at_work = {});

@@ -4,12 +4,14 @@
 #include <string>
 #include <vector>
 
+#include "torchwatch/runs/drills.hpp"
 #include "torchwatch/storage/rows.hpp"
 
 namespace torchwatch::report {
 
-// The false-alarm rate, measured by comparing builds with themselves: the same on the page, in the
-// API and on the command line.
+// How often the service is wrong, measured by comparing builds with themselves: the rate of false
+// alarms and, by slowdowns that are planted, of misses. The same on the page, in the API and on the
+// command line.
 
 /// Returns the 95 % upper bound on the share of unchanged series that are called changed: 0 to 1,
 /// and 1 if no series was judged.
@@ -28,5 +30,13 @@ nlohmann::json json_of(const storage::SelfTestTally&);
 
 /// Makes {"self_tests", "all"}: those members with the "metric" for each metric, and their sum.
 nlohmann::json json_of(const std::vector<storage::SelfTestTally>&);
+
+/// "11 of 12 planted slowdowns were found, 1 was missed; of such ones at least 66.1 % are found (95
+/// % lower bound)."
+std::string drills_text(const storage::DrillTally&);
+
+/// Makes {"planted", "found", "inconclusive", "missed", "found_bound"}: the last is the 95 % lower
+/// bound on the share that is found, 0 where none was planted.
+nlohmann::json json_of(const storage::DrillTally&);
 
 }  // namespace torchwatch::report

@@ -6,11 +6,11 @@
 #include <string_view>
 #include <vector>
 
+#include "torchwatch/access/token_store.hpp"
 #include "torchwatch/database/database.hpp"
 #include "torchwatch/documents/bisection.hpp"
 #include "torchwatch/report/facts.hpp"
 #include "torchwatch/storage/rows.hpp"
-#include "torchwatch/storage/token_store.hpp"
 
 namespace torchwatch::storage {
 struct RunValue;

@@ -9,6 +9,7 @@
 
 #include "torchwatch/health/report.hpp"
 #include "torchwatch/report/culprit_tally.hpp"
+#include "torchwatch/runs/drills.hpp"
 #include "torchwatch/storage/daemon_store.hpp"
 #include "torchwatch/storage/rows.hpp"
 #include "torchwatch/terminal/comparison_text.hpp"
@@ -72,6 +73,7 @@ struct StatusFacts {
   std::vector<NamedComparison> recent = {};
   std::vector<storage::BuildRow> left_out = {};  ///< of the newest nightlies
   std::vector<storage::SelfTestTally> self_tests = {};
+  storage::DrillTally drills = {};
   report::CulpritTally culprits;
 };
 

@@ -25,13 +25,15 @@ struct Plan {
   std::int64_t time_limit_ms = 300'000;
   std::int64_t memory_limit_bytes = 0;
   bool interleave = false;  ///< timing runs on a CPU are interleaved pairs
+  /// By what share a drill slows down timing runs of the candidate on purpose.
+  double planted_slowdown = 0;
   /// The metrics that each external workload states. All others state those of their device.
   std::map<std::string, std::vector<Metric>> stated = {};
 
   bool operator==(const Plan&) const = default;
 };
 
-/// A plan without external workloads is written as before there were any, without `stated`.
+/// Writes neither `planted_slowdown` nor `stated` where there is none, as before there were any.
 void to_json(nlohmann::json&, const Plan&);
 void from_json(const nlohmann::json&, Plan&);
 

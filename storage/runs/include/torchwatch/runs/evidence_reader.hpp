@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <map>
 #include <optional>
 #include <string>
@@ -17,7 +18,7 @@ struct PastVerdict {
   BuildRow candidate = {};  ///< its id, origin, name and version
   WallMillis at = 0;        ///< when the comparison was opened
   std::optional<double> confidence = {};
-  std::string environment_digest = {};  ///< of the run in `slot`; empty where there is none
+  std::string environment_digest = {};  ///< of a run in `slots`; empty where there is none
   VerdictRow verdict = {};
 };
 
@@ -26,9 +27,9 @@ struct PastWanted {
   Series series = {};
   Purpose purpose = Purpose::nightly;
   WallMillis from = 0;
-  WallMillis until = INT64_MAX;  ///< the first moment after it
-  std::string slot = {};         ///< the run whose environment is read
-  int limit = 0;                 ///< of verdicts, the newest
+  WallMillis until = INT64_MAX;           ///< the first moment after it
+  std::array<std::string, 2> slots = {};  ///< the run in one of them has the environment to read
+  int limit = 0;                          ///< of verdicts, the newest
 };
 
 /// The value of a series in a comparison.

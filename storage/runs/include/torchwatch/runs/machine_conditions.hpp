@@ -9,8 +9,8 @@
 
 namespace torchwatch::storage {
 
-/// How hot a processor was at the ends of runs, in thousandths of a degree Celsius.
-struct Temperatures {
+/// What runs state of one thing, in its unit.
+struct Spread {
   std::int64_t least = 0;
   std::int64_t median = 0;
   std::int64_t most = 0;
@@ -19,8 +19,11 @@ struct Temperatures {
 
 /// What a machine's newest runs state of it, at their ends.
 struct MachineConditions {
-  int runs = 0;                                   ///< that are looked at
-  std::optional<Temperatures> temperatures = {};  ///< nothing: the machine tells none
+  int runs = 0;                             ///< that are looked at
+  std::optional<Spread> temperatures = {};  ///< of a processor, 0.001 °C; nothing: not told
+  /// Nanoseconds that work took which no build changes, before timing runs; nothing: none told.
+  std::optional<Spread> arithmetic = {};  ///< a chain of additions and multiplications
+  std::optional<Spread> copy = {};        ///< a copy of 4 MiB
   double load_least = 0;  ///< load averages of one minute, in which the runs count themselves
   double load_median = 0;
   double load_most = 0;

@@ -11,7 +11,7 @@
 #include "torchwatch/records/run_result.hpp"
 #include "torchwatch/storage/rows.hpp"
 
-namespace torchwatch::comparison {
+namespace torchwatch::measurement {
 
 /// One build's value of a series over several fresh processes.
 struct MeasuredFigure {
@@ -27,8 +27,8 @@ struct MeasuredFigure {
 /// Measures one build with `runs` fresh processes for each benchmark and pass. The runs
 /// belong to a comparison of purpose measurement, which ends without a verdict. Errors: of storage,
 /// cancelled, unavailable.
-Result<std::vector<MeasuredFigure>> measure_build(Services&, storage::Id build, int runs,
-                                                  std::stop_token stop);
+Result<std::vector<MeasuredFigure>> measure_build(comparison::Services&, storage::Id build,
+                                                  int runs, std::stop_token stop);
 
 /// A run of a pass that times nothing.
 struct Observed {
@@ -42,11 +42,11 @@ struct Observed {
 
 /// Runs one fresh process for each benchmark of the plan in a pass that times nothing, coverage or
 /// profile, and stores them as measure_build does. Errors: as of measure_build.
-Result<std::vector<Observed>> observe_build(Services&, storage::Id build, const Plan&, Pass,
-                                            std::stop_token stop);
+Result<std::vector<Observed>> observe_build(comparison::Services&, storage::Id build,
+                                            const comparison::Plan&, Pass, std::stop_token stop);
 /// The same for some of the plan's benchmarks, with the runner of the whole plan.
-Result<std::vector<Observed>> observe_build(Services&, storage::Id build, const Plan&,
-                                            const std::vector<Benchmark>&, Pass,
-                                            std::stop_token stop);
+Result<std::vector<Observed>> observe_build(comparison::Services&, storage::Id build,
+                                            const comparison::Plan&, const std::vector<Benchmark>&,
+                                            Pass, std::stop_token stop);
 
-}  // namespace torchwatch::comparison
+}  // namespace torchwatch::measurement

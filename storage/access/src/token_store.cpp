@@ -1,4 +1,4 @@
-#include "torchwatch/storage/token_store.hpp"
+#include "torchwatch/access/token_store.hpp"
 
 #include "query.hpp"
 #include "transaction.hpp"

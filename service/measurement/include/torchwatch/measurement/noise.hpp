@@ -8,7 +8,7 @@
 #include "torchwatch/detect/minimum_detectable_effect.hpp"
 #include "torchwatch/storage/rows.hpp"
 
-namespace torchwatch::comparison {
+namespace torchwatch::measurement {
 
 /// How well this machine measures the time of one benchmark.
 struct NoiseFigure {
@@ -24,7 +24,7 @@ struct NoiseFigure {
 /// Measures a build against itself in `pairs` pairs of timing runs for each benchmark, as a
 /// comparison does, with fresh copies of the library files if configured. The runs are stored like
 /// those of `measure_build`. Errors: of storage, cancelled, unavailable.
-Result<std::vector<NoiseFigure>> measure_noise(Services&, storage::Id build, int pairs,
+Result<std::vector<NoiseFigure>> measure_noise(comparison::Services&, storage::Id build, int pairs,
                                                std::stop_token stop);
 
-}  // namespace torchwatch::comparison
+}  // namespace torchwatch::measurement

@@ -1,4 +1,4 @@
-#include "torchwatch/comparison/measurement.hpp"
+#include "torchwatch/measurement/measurement.hpp"
 
 #include <map>
 #include <utility>
@@ -6,17 +6,17 @@
 #include "build_measurer.hpp"
 #include "torchwatch/records/statistics.hpp"
 
-namespace torchwatch::comparison {
+namespace torchwatch::measurement {
 namespace {
 
 /// Returns the relative spread of one run's iterations.
-Result<double> spread_within(storage::RunStore& store, const MachineRun& run) {
+Result<double> spread_within(storage::RunStore& store, const comparison::MachineRun& run) {
   TW_TRY(const auto samples, store.samples_of(run.row.attempt));
   return relative_spread({samples.begin(), samples.end()});
 }
 
 std::vector<MeasuredFigure> figures(const Benchmark& benchmark, Pass pass,
-                                    const std::vector<MachineRun>& runs) {
+                                    const std::vector<comparison::MachineRun>& runs) {
   std::map<Metric, std::vector<double>> values;
   for (const auto& run : runs) {
     if (run.row.status != RunStatus::ok) {
@@ -44,8 +44,8 @@ std::vector<MeasuredFigure> figures(const Benchmark& benchmark, Pass pass,
 
 }  // namespace
 
-Result<std::vector<MeasuredFigure>> measure_build(Services& services, storage::Id build, int runs,
-                                                  std::stop_token stop) {
+Result<std::vector<MeasuredFigure>> measure_build(comparison::Services& services, storage::Id build,
+                                                  int runs, std::stop_token stop) {
   TW_TRY(auto measurer, BuildMeasurer::open(services, build, stop));
   const auto& plan = measurer.plan();
   measurer.expect(static_cast<int>(plan.benchmarks.size() * plan.passes.size()) * runs);
@@ -53,7 +53,7 @@ Result<std::vector<MeasuredFigure>> measure_build(Services& services, storage::I
   std::vector<MeasuredFigure> result;
   for (const auto& benchmark : plan.benchmarks) {
     for (const auto pass : plan.passes) {
-      if (!has_pass(plan, benchmark, pass)) continue;
+      if (!comparison::has_pass(plan, benchmark, pass)) continue;
       TW_TRY(const auto made, measurer.run(benchmark, pass, runs, stop));
       for (auto& figure : figures(benchmark, pass, made)) {
         if (runs == 1 && figure.series.metric == Metric::time && figure.status == RunStatus::ok) {
@@ -67,12 +67,14 @@ Result<std::vector<MeasuredFigure>> measure_build(Services& services, storage::I
   return result;
 }
 
-Result<std::vector<Observed>> observe_build(Services& services, storage::Id build, const Plan& plan,
-                                            Pass pass, std::stop_token stop) {
+Result<std::vector<Observed>> observe_build(comparison::Services& services, storage::Id build,
+                                            const comparison::Plan& plan, Pass pass,
+                                            std::stop_token stop) {
   return observe_build(services, build, plan, plan.benchmarks, pass, std::move(stop));
 }
 
-Result<std::vector<Observed>> observe_build(Services& services, storage::Id build, const Plan& plan,
+Result<std::vector<Observed>> observe_build(comparison::Services& services, storage::Id build,
+                                            const comparison::Plan& plan,
                                             const std::vector<Benchmark>& benchmarks, Pass pass,
                                             std::stop_token stop) {
   TW_TRY(auto measurer, BuildMeasurer::open(services, build, plan, stop));
@@ -94,4 +96,4 @@ Result<std::vector<Observed>> observe_build(Services& services, storage::Id buil
   return all;
 }
 
-}  // namespace torchwatch::comparison
+}  // namespace torchwatch::measurement

@@ -5,19 +5,21 @@
 #include "torchwatch/comparison/comparison.hpp"
 #include "torchwatch/comparison/services.hpp"
 
-namespace torchwatch::nightly {
+namespace torchwatch::follow_ups {
 
-// Comparisons that follow a nightly: rechecks of open incidents, a drift comparison if it is due,
-// and a self-test. Call these inside the transaction that ends the nightly. What they open is
-// unfinished work like any other comparison.
+// Comparisons that follow a nightly: rechecks of open incidents, a drift comparison and a drill
+// where they are due, and a self-test. Call these inside the transaction that ends the nightly.
+// What they open is unfinished work like any other comparison.
 
 /// Opens everything that follows a nightly. Errors: of storage.
 Status open_follow_ups(comparison::Services&, const comparison::Comparison& nightly);
 
 /// Opens the self-test of a nightly: its candidate compared with itself in one benchmark, by the
-/// nightly's own rule, so that every change it reports is a false alarm. The benchmarks alternate
-/// from nightly to nightly. Errors: of storage.
-Status open_self_test(comparison::Services&, const comparison::Comparison& nightly);
+/// nightly's own rule, so that every change it reports is a false alarm. Every [detect] drill_every
+/// nightlies it opens a drill, too: the same in the time of one benchmark, one side of which is
+/// slowed down by twice the threshold, so that no change found is one missed. The benchmarks
+/// alternate. Errors: of storage.
+Status open_tests_of_service(comparison::Services&, const comparison::Comparison& nightly);
 
 /// Opens a recheck: `candidate` against the incident's last good build, in the incident's series.
 Result<storage::ComparisonRow> open_recheck(comparison::Services&, const storage::IncidentRow&,
@@ -29,4 +31,4 @@ Result<storage::ComparisonRow> open_recheck(comparison::Services&, const storage
 Result<std::optional<storage::IncidentRow>> conclude_recheck(comparison::Services&,
                                                              const storage::ComparisonRow& recheck);
 
-}  // namespace torchwatch::nightly
+}  // namespace torchwatch::follow_ups

@@ -1,4 +1,4 @@
-#include "torchwatch/storage/audit_store.hpp"
+#include "torchwatch/access/audit_store.hpp"
 
 #include "query.hpp"
 #include "transaction.hpp"

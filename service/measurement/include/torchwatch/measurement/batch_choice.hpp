@@ -1,14 +1,14 @@
 #pragma once
 
-#include <map>
 #include <stop_token>
 #include <string>
 #include <vector>
 
+#include "torchwatch/comparison/batch_table.hpp"
 #include "torchwatch/comparison/services.hpp"
 #include "torchwatch/storage/rows.hpp"
 
-namespace torchwatch::comparison {
+namespace torchwatch::measurement {
 
 /// The throughput that was measured with one batch size.
 struct BatchPoint {
@@ -28,19 +28,10 @@ struct BatchChoice {
 /// throughput grows by less than a twentieth. The TorchBench paper (section 3.1) chose its batch
 /// sizes this way, by the utilisation of the GPU. Each point is the median of `runs` fresh
 /// processes, stored like those of `measure_build`. Errors: of storage, cancelled, unavailable.
-Result<std::vector<BatchChoice>> choose_batches(Services&, storage::Id build, int runs,
+Result<std::vector<BatchChoice>> choose_batches(comparison::Services&, storage::Id build, int runs,
                                                 std::stop_token stop);
 
-/// Batch sizes of inference by "workload device", for [suite] inference_batches.
-using BatchTable = std::map<std::string, int>;
+/// Returns the table of the chosen sizes. Benchmarks that keep the preset's batch are left out.
+comparison::BatchTable table_of(const std::vector<BatchChoice>&);
 
-/// Returns {"preset": "small", "batches": {"resnet18 cpu": 16}}. Benchmarks that keep the preset's
-/// batch are left out.
-std::string to_json(Preset, const std::vector<BatchChoice>&);
-/// Reads a table. Errors: invalid, naming what is wrong: its form, a batch size, another preset.
-Result<BatchTable> parse_batch_table(std::string_view json, Preset);
-
-/// Sets the batch of an inference benchmark that has an entry in the table and no batch of its own.
-void apply(const BatchTable&, Benchmark&);
-
-}  // namespace torchwatch::comparison
+}  // namespace torchwatch::measurement

@@ -5,20 +5,21 @@
 
 #include "torchwatch/storage/build_store.hpp"
 
-namespace torchwatch::comparison {
+namespace torchwatch::measurement {
 
-Result<BuildMeasurer> BuildMeasurer::open(Services& services, storage::Id build,
+Result<BuildMeasurer> BuildMeasurer::open(comparison::Services& services, storage::Id build,
                                           std::stop_token stop) {
-  TW_TRY(auto plan, plan_of_config(services));
+  TW_TRY(auto plan, comparison::plan_of_config(services));
   return open(services, build, std::move(plan), std::move(stop));
 }
 
-Result<BuildMeasurer> BuildMeasurer::open(Services& services, storage::Id build, Plan plan,
-                                          std::stop_token stop) {
+Result<BuildMeasurer> BuildMeasurer::open(comparison::Services& services, storage::Id build,
+                                          comparison::Plan plan, std::stop_token stop) {
   TW_TRY(const auto row, storage::BuildStore(services.database).get(build));
   TW_TRY(const auto tree, builds::inspect(row.folder));
-  services.progress.long_step_started(LongStep::kit, "preparing the runner of " + row.name);
-  TW_TRY(auto kit, services.runners.kit_for(tree, workloads_of(plan), stop));
+  services.progress.long_step_started(comparison::LongStep::kit,
+                                      "preparing the runner of " + row.name);
+  TW_TRY(auto kit, services.runners.kit_for(tree, comparison::workloads_of(plan), stop));
   storage::ComparisonStore comparisons(services.database);
   TW_TRY(auto comparison,
          comparisons.open({.purpose = storage::Purpose::measurement, .candidate = build},
@@ -33,9 +34,10 @@ std::string BuildMeasurer::next_slot(const Benchmark& benchmark, Pass pass, std:
          std::to_string(number);
 }
 
-Result<std::vector<MachineRun>> BuildMeasurer::run(const Benchmark& benchmark, Pass pass, int count,
-                                                   std::stop_token stop) {
-  std::vector<MachineRun> runs;
+Result<std::vector<comparison::MachineRun>> BuildMeasurer::run(const Benchmark& benchmark,
+                                                               Pass pass, int count,
+                                                               std::stop_token stop) {
+  std::vector<comparison::MachineRun> runs;
   for (int run = 0; run < count; ++run) {
     const auto slot = next_slot(benchmark, pass, runs.size());
     TW_TRY(auto one, recorder_.run({slot, build_}, plan_, benchmark, pass, stop));
@@ -44,14 +46,15 @@ Result<std::vector<MachineRun>> BuildMeasurer::run(const Benchmark& benchmark, P
   return runs;
 }
 
-Result<std::vector<MachineRun>> BuildMeasurer::run_pairs(const Benchmark& benchmark, int pairs,
-                                                         std::stop_token stop) {
-  if (!is_interleaved(plan_, benchmark, Pass::timing))
+Result<std::vector<comparison::MachineRun>> BuildMeasurer::run_pairs(const Benchmark& benchmark,
+                                                                     int pairs,
+                                                                     std::stop_token stop) {
+  if (!comparison::is_interleaved(plan_, benchmark, Pass::timing))
     return run(benchmark, Pass::timing, 2 * pairs, stop);
-  std::vector<MachineRun> runs;
+  std::vector<comparison::MachineRun> runs;
   for (int pair = 0; pair < pairs; ++pair) {
-    const RunSlot first{next_slot(benchmark, Pass::timing, runs.size()), build_};
-    const RunSlot second{next_slot(benchmark, Pass::timing, runs.size() + 1), build_};
+    const comparison::RunSlot first{next_slot(benchmark, Pass::timing, runs.size()), build_};
+    const comparison::RunSlot second{next_slot(benchmark, Pass::timing, runs.size() + 1), build_};
     TW_TRY(auto both, recorder_.run_pair({first, second}, plan_, benchmark, stop));
     std::ranges::move(both, std::back_inserter(runs));
   }
@@ -66,4 +69,4 @@ Status BuildMeasurer::close() {
   return {};
 }
 
-}  // namespace torchwatch::comparison
+}  // namespace torchwatch::measurement

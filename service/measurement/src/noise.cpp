@@ -1,4 +1,4 @@
-#include "torchwatch/comparison/noise.hpp"
+#include "torchwatch/measurement/noise.hpp"
 
 #include <chrono>
 
@@ -7,7 +7,7 @@
 #include "torchwatch/detect/estimate.hpp"
 #include "torchwatch/records/statistics.hpp"
 
-namespace torchwatch::comparison {
+namespace torchwatch::measurement {
 namespace {
 
 NoiseFigure without_figures(const Benchmark& benchmark, const storage::RunRow& run) {
@@ -19,7 +19,7 @@ NoiseFigure without_figures(const Benchmark& benchmark, const storage::RunRow& r
 }
 
 /// The runs are in the order of a block A B B A of one and the same build.
-NoiseFigure figure_of(const Benchmark& benchmark, const std::vector<MachineRun>& runs,
+NoiseFigure figure_of(const Benchmark& benchmark, const std::vector<comparison::MachineRun>& runs,
                       const detect::Settings& settings) {
   std::vector<double> times;
   for (const auto& run : runs) {
@@ -37,18 +37,19 @@ NoiseFigure figure_of(const Benchmark& benchmark, const std::vector<MachineRun>&
 
 }  // namespace
 
-Result<std::vector<NoiseFigure>> measure_noise(Services& services, storage::Id build, int pairs,
-                                               std::stop_token stop) {
+Result<std::vector<NoiseFigure>> measure_noise(comparison::Services& services, storage::Id build,
+                                               int pairs, std::stop_token stop) {
   TW_TRY(auto measurer, BuildMeasurer::open(services, build, stop));
   if (services.config.measure.place_libraries) measurer.place_libraries();
   const auto& benchmarks = measurer.plan().benchmarks;
   const int runs = 2 * pairs;
   measurer.expect(static_cast<int>(benchmarks.size()) * runs);
-  const auto settings = series_settings(
-      services.config, {.budget_series = series_count(measurer.plan()), .wants_intervals = true});
+  const auto settings = comparison::series_settings(
+      services.config,
+      {.budget_series = comparison::series_count(measurer.plan()), .wants_intervals = true});
   std::vector<NoiseFigure> figures;
   for (const auto& benchmark : benchmarks) {
-    if (!has_pass(measurer.plan(), benchmark, Pass::timing)) continue;
+    if (!comparison::has_pass(measurer.plan(), benchmark, Pass::timing)) continue;
     const auto begun = services.clock.monotonic_now();
     TW_TRY(const auto made, measurer.run_pairs(benchmark, pairs, stop));
     const std::chrono::duration<double> took = services.clock.monotonic_now() - begun;
@@ -59,4 +60,4 @@ Result<std::vector<NoiseFigure>> measure_noise(Services& services, storage::Id b
   return figures;
 }
 
-}  // namespace torchwatch::comparison
+}  // namespace torchwatch::measurement

@@ -1,4 +1,4 @@
-#include "torchwatch/storage/sign_in_store.hpp"
+#include "torchwatch/access/sign_in_store.hpp"
 
 #include "query.hpp"
 #include "transaction.hpp"

@@ -1,14 +1,10 @@
-#include "torchwatch/comparison/batch_choice.hpp"
-
-#include <nlohmann/json.hpp>
+#include "torchwatch/measurement/batch_choice.hpp"
 
 #include "build_measurer.hpp"
 #include "torchwatch/records/statistics.hpp"
 
-namespace torchwatch::comparison {
+namespace torchwatch::measurement {
 namespace {
-
-using nlohmann::json;
 
 constexpr double kLeastGrowth = 1.05;
 constexpr int kBatchMax = 1 << 16;
@@ -64,19 +60,10 @@ class Doubling {
   BatchChoice choice_;
 };
 
-std::string key_of(const Benchmark& benchmark) {
-  return benchmark.workload + " " + std::string(to_string(benchmark.configuration.device));
-}
-
-tl::unexpected<Error> invalid(const std::string& what) {
-  return fail(ErrorCode::invalid, "table of batch sizes: " + what,
-              "`torchwatch workload batches --out FILE` writes one");
-}
-
 }  // namespace
 
-Result<std::vector<BatchChoice>> choose_batches(Services& services, storage::Id build, int runs,
-                                                std::stop_token stop) {
+Result<std::vector<BatchChoice>> choose_batches(comparison::Services& services, storage::Id build,
+                                                int runs, std::stop_token stop) {
   TW_TRY(auto measurer, BuildMeasurer::open(services, build, stop));
   std::vector<BatchChoice> choices;
   for (const auto& benchmark : measurer.plan().benchmarks) {
@@ -89,36 +76,12 @@ Result<std::vector<BatchChoice>> choose_batches(Services& services, storage::Id 
   return choices;
 }
 
-std::string to_json(Preset preset, const std::vector<BatchChoice>& choices) {
-  json batches = json::object();
+comparison::BatchTable table_of(const std::vector<BatchChoice>& choices) {
+  comparison::BatchTable table;
   for (const auto& choice : choices) {
-    if (choice.batch > 0) batches[key_of(choice.benchmark)] = choice.batch;
-  }
-  return json{{"preset", to_string(preset)}, {"batches", batches}}.dump(2) + "\n";
-}
-
-Result<BatchTable> parse_batch_table(std::string_view text, Preset preset) {
-  const auto object = json::parse(text, nullptr, false);
-  if (!object.is_object() || !object.contains("batches") || !object["batches"].is_object()) {
-    return invalid("there is no object \"batches\"");
-  }
-  if (object.value("preset", json()) != json(to_string(preset))) {
-    return invalid("it was not made for the preset " + std::string(to_string(preset)));
-  }
-  BatchTable table;
-  for (const auto& [key, batch] : object["batches"].items()) {
-    if (!batch.is_number_integer() || batch < 1 || batch > std::numeric_limits<int>::max()) {
-      return invalid("\"" + key + "\" is " + batch.dump() + ", not a batch size");
-    }
-    table[key] = batch.get<int>();
+    if (choice.batch > 0) table[comparison::key_in_table(choice.benchmark)] = choice.batch;
   }
   return table;
 }
 
-void apply(const BatchTable& table, Benchmark& benchmark) {
-  if (benchmark.configuration.mode != Mode::infer || benchmark.variant.batch != 0) return;
-  const auto entry = table.find(key_of(benchmark));
-  if (entry != table.end()) benchmark.variant.batch = entry->second;
-}
-
-}  // namespace torchwatch::comparison
+}  // namespace torchwatch::measurement

@@ -1,0 +1,83 @@
+#include <algorithm>
+
+#include "torchwatch/comparison/series_settings.hpp"
+#include "torchwatch/follow_ups/follow_ups.hpp"
+#include "torchwatch/runs/drills.hpp"
+#include "torchwatch/storage/alarm_store.hpp"
+#include "torchwatch/storage/comparison_store.hpp"
+
+namespace torchwatch::follow_ups {
+namespace {
+
+using comparison::Comparison;
+using storage::Purpose;
+
+Status open_self_test(comparison::Services& services, const Comparison& nightly, int number) {
+  auto plan = nightly.plan;
+  plan.benchmarks = {
+      nightly.plan.benchmarks[static_cast<std::size_t>(number) % nightly.plan.benchmarks.size()]};
+  TW_TRY_VOID(storage::ComparisonStore(services.database)
+                  .open({.purpose = Purpose::self_test,
+                         .candidate = nightly.row.candidate,
+                         .baseline = nightly.row.candidate,
+                         .budget_series = series_count(nightly.plan),
+                         .plan_json = to_json(plan)},
+                        services.clock.wall_now()));
+  return {};
+}
+
+/// Returns whether [detect] drill_every nightlies came since the last drill, or ever, or it is
+/// known of a slowdown that was missed: the next nightly tells whether one is found again.
+Result<bool> is_drill_due(comparison::Services& services, int number) {
+  const int every = services.config.detect.drill_every;
+  if (every == 0) return false;
+  TW_TRY(const auto times, storage::AlarmStore(services.database).times());
+  if (times.missed_drill) return true;
+  TW_TRY(const auto last, storage::last_drill(services.database));
+  if (!last) return number >= every;
+  TW_TRY(const int then, storage::ComparisonStore(services.database).nightlies_until(*last));
+  return number - then >= every;
+}
+
+/// Returns the plan of a drill, with benchmarks that alternate from drill to drill; nothing where
+/// there is none that can be slowed down: external workloads cannot.
+std::optional<comparison::Plan> plan_of_drill(const config::Config& config, comparison::Plan plan,
+                                              int number) {
+  std::erase_if(plan.benchmarks, [&](const Benchmark& benchmark) {
+    return plan.stated.contains(benchmark.workload);
+  });
+  if (plan.benchmarks.empty()) return std::nullopt;
+  const auto drills = static_cast<std::size_t>(number / config.detect.drill_every);
+  plan.benchmarks = {plan.benchmarks[drills % plan.benchmarks.size()]};
+  plan.passes = {Pass::timing};
+  const auto settings = comparison::series_settings(config, {});
+  plan.planted_slowdown = 2 * settings.of({plan.benchmarks.front(), Metric::time}).threshold;
+  return plan;
+}
+
+Status open_drill(comparison::Services& services, const Comparison& nightly, int number) {
+  TW_TRY(const bool is_due, is_drill_due(services, number));
+  if (!is_due) return {};
+  const auto plan = plan_of_drill(services.config, nightly.plan, number);
+  if (!plan) return {};
+  storage::ComparisonStore comparisons(services.database);
+  TW_TRY_VOID(comparisons.open({.purpose = Purpose::drill,
+                                .candidate = nightly.row.candidate,
+                                .baseline = nightly.row.candidate,
+                                .budget_series = series_count(nightly.plan),
+                                .plan_json = to_json(*plan)},
+                               services.clock.wall_now()));
+  return {};
+}
+
+}  // namespace
+
+Status open_tests_of_service(comparison::Services& services, const Comparison& nightly) {
+  if (nightly.plan.benchmarks.empty()) return {};
+  TW_TRY(const int number,
+         storage::ComparisonStore(services.database).nightlies_until(nightly.row.id));
+  TW_TRY_VOID(open_self_test(services, nightly, number));
+  return open_drill(services, nightly, number);
+}
+
+}  // namespace torchwatch::follow_ups

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <string>
+
+namespace torchwatch::storage {
+
+// Conditions of SQL on verdicts and on attempts.
+
+/// The series could be measured.
+inline const std::string kJudged =
+    "verdict IN ('unchanged', 'regressed', 'improved', 'inconclusive')";
+
+/// The same, and a run of the comparison was on that machine.
+inline std::string judged_on_machine(const std::string& machine) {
+  return kJudged +
+         " AND EXISTS (SELECT 1 FROM attempt JOIN result ON result.attempt_id = attempt.id "
+         "JOIN environment ON environment.id = environment_id "
+         "WHERE attempt.comparison_id = comparison.id AND machine_id = " +
+         machine + ")";
+}
+
+/// The attempt is not of a drill, whose runs are slowed down: they are of no series.
+inline const std::string kOfSeries =
+    "(attempt.comparison_id IS NULL OR attempt.comparison_id NOT IN "
+    "(SELECT id FROM comparison WHERE purpose = 'drill')) ";
+
+}  // namespace torchwatch::storage
