@@ -36,15 +36,15 @@ class LocalLanes final : public executor::Lanes {
   void die_next(int number) { at(number).dies_next = true; }
   /// No further node comes for that lane, once its first one has died.
   void come_to_an_end(int number) { at(number).is_last = true; }
-  /// That lane gets its node only when the first lane has got an order.
-  void be_later(int number) { at(number).is_later = true; }
+  /// That lane gets its node only after that number of orders to the first lane.
+  void be_later(int number, int orders = 1) { at(number).follows = orders; }
 
   int count() const override { return static_cast<int>(lanes_.size()); }
   executor::Executor& lane(int number) override { return at(number); }
   Result<std::string> hold(int number, std::chrono::seconds, const std::function<void()>& waits,
                            std::stop_token) override {
     auto& lane = at(number);
-    if (lane.is_later) at(0).orders.wait(0);
+    wait_for_first(lane.follows);
     if (lane.is_dead) waits();
     if (lane.is_dead && lane.is_last) return fail(ErrorCode::unavailable, "no node of the cluster");
     if (lane.is_dead.exchange(false)) ++lane.generation;
@@ -86,8 +86,12 @@ class LocalLanes final : public executor::Lanes {
     std::atomic<int> generation = 0;
     std::atomic<bool> is_given_back = false;
     bool is_last = false;
-    bool is_later = false;
+    int follows = 0;  ///< orders of the first lane
   };
+  void wait_for_first(int orders) {
+    auto& got = at(0).orders;
+    for (int seen = got; seen < orders; seen = got) got.wait(seen);
+  }
   Lane& at(int number) { return *lanes_.at(static_cast<std::size_t>(number)); }
 
   std::vector<std::unique_ptr<Lane>> lanes_;

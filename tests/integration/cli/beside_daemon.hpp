@@ -144,16 +144,17 @@ struct Place {
     configure("[build]\ncache = \"" + memory.path().string() + "\"\ndisk_reserve = \"1TiB\"\n");
   }
 
-  /// Runs `torchwatch status` until it says so, at most a minute long.
-  Printed status_with(const std::string& text) const {
+  /// Runs a command until it says so, at most a minute long.
+  Printed run_until(const std::vector<std::string>& arguments, const std::string& text) const {
     const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-    auto printed = run({"status"});
+    auto printed = run(arguments);
     while (printed.out.find(text) == std::string::npos &&
            std::chrono::steady_clock::now() < limit) {
-      printed = run({"status"});
+      printed = run(arguments);
     }
     return printed;
   }
+  Printed status_with(const std::string& text) const { return run_until({"status"}, text); }
 
   IncidentRow incident(Id id) const { return IncidentStore(*open(true)).get(id).value(); }
   fs::path socket() const { return state / "control"; }
