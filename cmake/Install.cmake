@@ -5,6 +5,7 @@
 #   share/torchwatch/              what kits are compiled from and releases fetched with, laid out as
 #                                  in a checkout; the program finds it beside itself
 #   share/torchwatch/deploy/       recipes, examples of external workloads, the list of Debian packages
+#   share/torchwatch/studies/      pairs of settings to compare
 #   share/doc/torchwatch/          README, documents, the configuration with every key
 #   share/man/man1/torchwatch.1    the manual page, made by the program itself
 #   lib/systemd/system/            the unit, which runs the installed program
@@ -32,6 +33,7 @@ install(PROGRAMS deploy/libtorch deploy/prerequisites DESTINATION ${torchwatch_s
 install(PROGRAMS deploy/cluster/lane DESTINATION ${torchwatch_share}/deploy/cluster)
 install(DIRECTORY deploy/fetching DESTINATION ${torchwatch_share}/deploy FILES_MATCHING PATTERN "*.py")
 install(DIRECTORY deploy/workloads DESTINATION ${torchwatch_share}/deploy USE_SOURCE_PERMISSIONS)
+install(DIRECTORY studies DESTINATION ${torchwatch_share})
 install(DIRECTORY deploy/recipes DESTINATION ${torchwatch_share}/deploy USE_SOURCE_PERMISSIONS)
 
 install(FILES README.md LICENSE CHANGELOG.md SECURITY.md torchwatch.example.toml

@@ -100,7 +100,7 @@ class RegionCnnWorkload final : public NetworkWorkload {
                           : torch::optim::SGDOptions(0.001).momentum(0.9).weight_decay(1e-4));
   }
 
-  void step() override {
+  void iterate() override {
     if (is_training()) {
       train_step();
       return;

@@ -157,6 +157,13 @@ Census NetworkWorkload::census() const {
 }
 
 void NetworkWorkload::step() {
+  iterate();
+  if (is_training() && setup_.zero_gradients && !has_cleared_as_asked_) {
+    throw UnsupportedSetup("this workload clears its gradients in a step of its own");
+  }
+}
+
+void NetworkWorkload::iterate() {
   std::optional<Autocast> autocast;
   if (setup_.precision == Precision::amp) autocast.emplace(device_);
   if (is_training()) {
@@ -168,7 +175,8 @@ void NetworkWorkload::step() {
 }
 
 void NetworkWorkload::train_step() {
-  optimizer_->zero_grad();
+  optimizer_->zero_grad(/*set_to_none=*/!setup_.zero_gradients);
+  has_cleared_as_asked_ = true;
   const auto value = loss();
   value.backward();
   optimizer_->step();

@@ -250,7 +250,7 @@ class BertPytorchWorkload final : public NetworkWorkload {
   }
 
   /// Infer computes the loss as well, as in the original.
-  void step() override {
+  void iterate() override {
     if (is_training()) {
       train_step();
       return;

@@ -278,7 +278,7 @@ class FastNlpBertWorkload final : public NetworkWorkload {
   }
 
   /// Goes through all batches: each text comes with each of its questions.
-  void step() override {
+  void iterate() override {
     if (is_training()) {
       train_step();
       return;

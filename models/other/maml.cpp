@@ -86,7 +86,7 @@ class MamlWorkload final : public NetworkWorkload {
         std::make_unique<torch::optim::Adam>(meta_->net->learnt(), torch::optim::AdamOptions(1e-3));
   }
 
-  void step() override { forward(); }
+  void iterate() override { forward(); }
 
  protected:
   /// The accuracies on the query images before the first and after each inner step.

@@ -174,7 +174,7 @@ class DrqWorkload final : public NetworkWorkload {
   }
 
   /// Infer: one step in the world, by the policy's mean. Train: see train_step.
-  void step() override {
+  void iterate() override {
     if (is_training()) {
       train_step();
       return;

@@ -74,7 +74,7 @@ class LearningToPaintWorkload final : public NetworkWorkload {
   }
 
   /// Infer: some episodes, acting without learning. Train: see train_step.
-  void step() override {
+  void iterate() override {
     if (is_training()) {
       train_step();
       return;

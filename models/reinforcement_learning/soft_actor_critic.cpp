@@ -133,7 +133,7 @@ class SoftActorCriticWorkload final : public NetworkWorkload {
   }
 
   /// Infer: an episode of ten steps, acting by the policy's mean. Train: see train_step.
-  void step() override {
+  void iterate() override {
     if (is_training()) {
       train_step();
       return;

@@ -181,7 +181,7 @@ class DemucsWorkload final : public NetworkWorkload {
   }
 
   /// Infer: the original computes the loss there as well.
-  void step() override {
+  void iterate() override {
     if (is_training()) {
       train_step();
       return;

@@ -52,7 +52,7 @@ class SpeechTransformerWorkload final : public NetworkWorkload {
   }
 
   /// Infer: finds the likeliest characters.
-  void step() override {
+  void iterate() override {
     if (is_training()) {
       train_step();
       return;

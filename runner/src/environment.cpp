@@ -11,6 +11,7 @@
 #include <sstream>
 
 #include "facts.hpp"
+#include "torchwatch/records/stated_variables.hpp"
 #include "torchwatch/runner/libtorch.hpp"
 #include "torchwatch/runner/temperature.hpp"
 
@@ -57,12 +58,8 @@ void add_settings(std::map<std::string, std::string>& facts) {
     const std::string_view text(*variable);
     const auto equals = text.find('=');
     const auto name = text.substr(0, equals);
-    for (const auto* prefix :
-         {"OMP_", "GOMP_", "MKL_", "KMP_", "MALLOC_", "GLIBC_TUNABLES", "CUBLAS_", "CUDA_",
-          "TORCH_", "PYTORCH_", "LD_BIND_NOW", "DNNL_", "ATEN_"}) {
-      if (!name.starts_with(prefix)) continue;
-      facts["env." + std::string(name)] = text.substr(equals + 1);
-    }
+    if (!is_stated(name)) continue;
+    facts["env." + std::string(name)] = text.substr(equals + 1);
   }
 }
 

@@ -115,6 +115,10 @@ void run_pass(const models::Definition& definition, const Request& request,
   const int threads = request.benchmark.variant.threads;
   set_threads(threads > 0 ? threads : 1);
   if (request.benchmark.variant.precision == Precision::tf32) allow_tf32();
+  if (request.flush_denormals && !flush_denormals()) {
+    end_as(result, RunStatus::unsupported, "this processor cannot count denormals as zero");
+    return;
+  }
   initialize(setup_of(request).device);
   const auto before = read_kernel_counters();
   if (request.pass == Pass::timing) run_timing(definition, request, std::move(interleave), result);
@@ -137,16 +141,20 @@ bool is_out_of_memory(const std::exception& error) {
 void run_guarded(const models::Definition& definition, const Request& request,
                  const Recorder& recorder, Interleave interleave, RunResult& result) {
   std::string reason;
+  auto status = RunStatus::failed;
   try {
     run_pass(definition, request, recorder, std::move(interleave), result);
     return;
+  } catch (const models::UnsupportedSetup& error) {
+    status = RunStatus::unsupported;
+    reason = error.what();
   } catch (const std::exception& error) {
     reason = is_out_of_memory(error) ? memory_exhaustion(definition, request)
                                      : "the workload threw: " + reason_of(error);
   }
   result = RunResult();
   result.attempt = request.attempt;
-  end_as(result, RunStatus::failed, std::move(reason));
+  end_as(result, status, std::move(reason));
 }
 
 Result<Interleave> interleave_of(const Request& request) {
@@ -218,7 +226,8 @@ models::Setup setup_of(const Request& request) {
           .device = device == Device::cuda ? models::Device::cuda : models::Device::cpu,
           .precision = precision_of(request.benchmark.variant.precision),
           .fill = models::Fill::random,
-          .seed = request.seed};
+          .seed = request.seed,
+          .zero_gradients = request.zero_gradients};
 }
 
 std::string unsupported_reason(const models::Definition& definition, const Request& request) {
@@ -228,6 +237,9 @@ std::string unsupported_reason(const models::Definition& definition, const Reque
   }
   if (request.benchmark.configuration.device == Device::cuda && !cuda_is_available()) {
     return no_device_reason();
+  }
+  if (request.zero_gradients && request.benchmark.configuration.mode == Mode::infer) {
+    return "inference clears no gradients";
   }
   return models::unsupported_reason(definition, setup_of(request));
 }

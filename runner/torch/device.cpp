@@ -58,6 +58,14 @@ void set_threads(int count) {
   at::set_num_interop_threads(1);
 }
 
+bool flush_denormals() {
+  if (!at::globalContext().setFlushDenormal(true)) return false;
+  // The processor keeps this for each thread, and the threads within operators live on.
+  at::parallel_for(0, at::get_num_threads(), 1,
+                   [](std::int64_t, std::int64_t) { at::globalContext().setFlushDenormal(true); });
+  return true;
+}
+
 void allow_tf32() {
   at::globalContext().setAllowTF32CuBLAS(true);
   at::globalContext().setAllowTF32CuDNN(true);

@@ -32,11 +32,15 @@ template <>
 struct Words<storage::Purpose> {
   using enum storage::Purpose;
   static constexpr std::string_view kKind = "purpose";
-  static constexpr std::array kAll{
-      Word{nightly, "nightly"},         Word{requested, "requested"},
-      Word{recheck, "recheck"},         Word{drift, "drift"},
-      Word{self_test, "self_test"},     Word{drill, "drill"},
-      Word{measurement, "measurement"}, Word{pull_request, "pull_request"}};
+  static constexpr std::array kAll{Word{nightly, "nightly"},
+                                   Word{requested, "requested"},
+                                   Word{recheck, "recheck"},
+                                   Word{drift, "drift"},
+                                   Word{self_test, "self_test"},
+                                   Word{drill, "drill"},
+                                   Word{measurement, "measurement"},
+                                   Word{pull_request, "pull_request"},
+                                   Word{study, "study"}};
 };
 
 template <>

@@ -155,9 +155,9 @@ Result<Reply> ask_for_nightly(const Request& request, const Backend& backend) {
 }
 
 Result<Reply> ask_for_comparison(const Request& request, const Backend& backend) {
-  TW_TRY(json body,
-         parse_object(request.body, {"candidate", "baseline", "pull", "head", "workloads",
-                                     "configurations", "variants", "metrics", "preset", "now"}));
+  TW_TRY(json body, parse_object(request.body,
+                                 {"candidate", "baseline", "settings", "pull", "head", "workloads",
+                                  "configurations", "variants", "metrics", "preset", "now"}));
   TW_TRY(const auto candidate, name_member(body, "candidate"));
   TW_TRY(const auto baseline, name_member(body, "baseline"));
   TW_TRY(const auto head, name_member(body, "head"));
@@ -165,6 +165,9 @@ Result<Reply> ask_for_comparison(const Request& request, const Backend& backend)
   if (has_pull ? !candidate.empty() || !baseline.empty() : candidate.empty() || baseline.empty()) {
     return fail(ErrorCode::invalid,
                 "missing build: candidate and baseline must be given, or pull alone");
+  }
+  if (has_pull && body.contains("settings")) {
+    return fail(ErrorCode::invalid, "settings are compared on one build, not on a pull request");
   }
   if (!has_pull && !head.empty()) {
     return fail(ErrorCode::invalid, "head is a commit of a pull request: pull must be given, too");

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "torchwatch/comparison/schedule.hpp"
+#include "torchwatch/records/machine_facts.hpp"
 
 namespace torchwatch::bisection {
 
@@ -25,8 +26,7 @@ void BisectionMeasurer::note(const comparison::MachineRun& run) {
   if (run.row.status != RunStatus::ok) return;
   const auto& first =
       machines_.emplace(std::pair(run.row.benchmark, run.row.pass), run.machine).first;
-  if (run.machine != first->second)
-    machine_change_ = comparison::first_difference(first->second, run.machine);
+  if (run.machine != first->second) machine_change_ = first_difference(first->second, run.machine);
 }
 
 std::vector<BisectionMeasurer::Group> BisectionMeasurer::groups(
@@ -95,9 +95,8 @@ Status BisectionMeasurer::add_pair(const Group& group, const comparison::Machine
                                    const comparison::MachineRun& reference,
                                    PairReadings& readings) const {
   if (candidate.machine != reference.machine) {
-    return fail(ErrorCode::unavailable,
-                "the environment changed during the bisection: " +
-                    comparison::first_difference(reference.machine, candidate.machine));
+    return fail(ErrorCode::unavailable, "the environment changed during the bisection: " +
+                                            first_difference(reference.machine, candidate.machine));
   }
   for (const auto index : group.series) {
     TW_TRY(const double of_candidate, reading(group, candidate, index));

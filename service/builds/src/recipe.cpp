@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "torchwatch/builds/tool_environment.hpp"
+#include "torchwatch/platform/folder.hpp"
 
 namespace torchwatch::builds {
 namespace {
@@ -31,8 +32,7 @@ process::ProcessSpec spec_of(const RecipeCall& call) {
 
 bool is_in_writable(const std::filesystem::path& path, const sandbox::Profile& profile) {
   return std::ranges::any_of(profile.writable, [&](const std::filesystem::path& folder) {
-    const auto relative = path.lexically_relative(folder);
-    return !relative.empty() && *relative.begin() != "..";
+    return platform::lies_in(path, folder);
   });
 }
 

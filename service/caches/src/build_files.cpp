@@ -2,6 +2,7 @@
 
 #include <chrono>
 
+#include "torchwatch/platform/folder.hpp"
 #include "torchwatch/platform/publish.hpp"
 #include "torchwatch/records/hex.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
@@ -30,9 +31,8 @@ Status require_files(const BuildRow& build) {
 
 /// Whether the service itself has made or fetched the build's files.
 bool is_in_cache(const BuildRow& build, const config::Config& config) {
-  const auto cache = fs::weakly_canonical(config.build.cache);
-  const auto below = fs::weakly_canonical(build.folder).lexically_relative(cache);
-  return !below.empty() && *below.begin() != "..";
+  return platform::lies_in(fs::weakly_canonical(build.folder),
+                           fs::weakly_canonical(config.build.cache));
 }
 
 /// Errors: conflict, when work that has not ended may need the build.

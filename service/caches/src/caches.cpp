@@ -85,11 +85,6 @@ Result<std::set<storage::Id>> needed_builds(storage::Database& database, int nig
   return needed;
 }
 
-bool lies_in(const std::string& tree, const fs::path& folder) {
-  const auto below = fs::path(tree).lexically_relative(folder);
-  return !below.empty() && *below.begin() != "..";
-}
-
 /// Releases and kits, the least recently used first.
 Result<std::vector<Entry>> releases_and_kits(const Parts& parts) {
   const auto& cache = parts.config.build.cache;
@@ -98,7 +93,8 @@ Result<std::vector<Entry>> releases_and_kits(const Parts& parts) {
   auto entries = entries_of(cache / "releases");
   for (auto& entry : entries) {
     const bool is_kept = std::ranges::any_of(builds, [&](const storage::BuildRow& row) {
-      return lies_in(row.folder, entry.path) && (needed.contains(row.id) || is_pinned(row));
+      return platform::lies_in(row.folder, entry.path) &&
+             (needed.contains(row.id) || is_pinned(row));
     });
     entry.may_go = entry.may_go && !is_kept;
   }

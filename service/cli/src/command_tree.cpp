@@ -8,6 +8,7 @@
 #include "torchwatch/mutes/command.hpp"
 #include "torchwatch/records/suggestion.hpp"
 #include "torchwatch/registration/command.hpp"
+#include "torchwatch/studies/command.hpp"
 
 namespace torchwatch::cli {
 namespace {
@@ -119,6 +120,7 @@ CommandTree::CommandTree(Invocation& invocation)
   add_global_options();
   for (const auto add : {add_nightly,
                          add_compare,
+                         studies::add_study,
                          add_measure,
                          add_bisect,
                          add_serve,

@@ -6,6 +6,7 @@
 #include "torchwatch/commands/selection_options.hpp"
 #include "torchwatch/commands/work.hpp"
 #include "torchwatch/daemon/resolve.hpp"
+#include "torchwatch/documents/study.hpp"
 #include "torchwatch/nightly/stages.hpp"
 #include "torchwatch/pulls/pulls.hpp"
 
@@ -24,27 +25,50 @@ struct Options {
   commands::SelectionOptions suite;
 };
 
-nlohmann::json body_of(const Options& options, const comparison::Selection& selection) {
+using Study = std::optional<storage::StudyRow>;
+
+constexpr std::string_view kOfMachines = "machine=";
+
+/// The two settings of one build that are compared; nothing where two builds are.
+Result<Study> study_of(const Options& options) {
+  if (options.between.empty()) return std::nullopt;
+  TW_TRY(const auto sides, comparison::parse_sides(options.between, options.against));
+  return storage::StudyRow{
+      .name = {}, .baseline = to_string(sides.baseline), .candidate = to_string(sides.candidate)};
+}
+
+nlohmann::json body_of(const Options& options, const Study& study,
+                       const comparison::Selection& selection) {
   if (options.pull != 0) {
     return pulls::to_json({.pull = options.pull, .head = options.head, .selection = selection});
   }
   auto body = comparison::to_json(selection);
   body["baseline"] = commands::build_for_daemon(options.baseline);
-  body["candidate"] = commands::build_for_daemon(options.candidate);
+  body["candidate"] = commands::build_for_daemon(study ? options.baseline : options.candidate);
+  if (study) body["settings"] = comparison::settings_json(*study);
   if (options.now) body["now"] = true;
   return body;
 }
 
-Outcome compare_here(const Invocation& invocation, commands::SessionOfCommand& opened,
-                     const Options& options, const comparison::Selection& selection) {
+Result<storage::ComparisonRow> open_comparison(const Invocation& invocation,
+                                               commands::SessionOfCommand& opened,
+                                               const Options& options, const Study& study,
+                                               const comparison::Selection& selection) {
   auto& services = opened.services();
-  TW_TRY_VOID(commands::wait_for_machine(opened, invocation.stop));
   TW_TRY(const auto baseline,
          daemon::resolve_build(*opened.application, options.baseline, invocation.stop));
+  if (study) return nightly::open_study(services, baseline.id, *study, selection);
   TW_TRY(const auto candidate,
          daemon::resolve_build(*opened.application, options.candidate, invocation.stop));
-  TW_TRY(const auto comparison,
-         nightly::open_requested_comparison(services, candidate.id, baseline.id, false, selection));
+  return nightly::open_requested_comparison(services, candidate.id, baseline.id, false, selection);
+}
+
+Outcome compare_here(const Invocation& invocation, commands::SessionOfCommand& opened,
+                     const Options& options, const Study& study,
+                     const comparison::Selection& selection) {
+  auto& services = opened.services();
+  TW_TRY_VOID(commands::wait_for_machine(opened, invocation.stop));
+  TW_TRY(const auto comparison, open_comparison(invocation, opened, options, study, selection));
   TW_TRY(const auto ended, nightly::carry_out_comparison(services, comparison, invocation.stop));
   TW_TRY(auto facts, commands::gather(services.database, services.config, services.history, ended));
   std::erase_if(facts.verdicts, [&](const auto& verdict) {
@@ -60,6 +84,14 @@ tl::unexpected<Error> no_daemon() {
 }
 
 Status check(const Options& options) {
+  const bool is_one_build = options.pull == 0 && options.head.empty() &&
+                            !options.baseline.empty() && options.candidate.empty();
+  if (!options.between.empty() && !is_one_build) {
+    return fail(ErrorCode::invalid, "--between compares one BUILD under two settings",
+                "name one build, as in `torchwatch compare 2.13.0 --between threads=1 --and "
+                "threads=2`");
+  }
+  if (!options.between.empty()) return {};
   const bool names_builds = !options.baseline.empty() && !options.candidate.empty();
   if (options.pull != 0 && options.baseline.empty()) return {};
   if (options.pull == 0 && options.head.empty() && names_builds) return {};
@@ -73,22 +105,20 @@ Status check(const Options& options) {
 }
 
 Outcome run_compare(const Invocation& invocation, const Options& options) {
-  if (!options.between.empty()) {
-    const bool is_one_build = !options.baseline.empty() && options.candidate.empty();
-    if (!is_one_build)
-      return fail(ErrorCode::invalid, "--between compares one BUILD on two machines");
+  TW_TRY_VOID(check(options));
+  if (options.between.starts_with(kOfMachines) || options.against.starts_with(kOfMachines)) {
     return machines::compare_machines(
         invocation, {.build = options.baseline, .a = options.between, .b = options.against});
   }
-  TW_TRY_VOID(check(options));
+  TW_TRY(const auto study, study_of(options));
   TW_TRY(const auto config, invocation.load_config_to_measure());
   TW_TRY(const auto selection, options.suite.selection());
   return commands::carry_out(invocation, config,
                              {.path = "/api/v1/comparisons",
-                              .body = body_of(options, selection),
+                              .body = body_of(options, study, selection),
                               .without_daemon = [&](auto& opened) -> Outcome {
                                 if (options.pull != 0) return no_daemon();
-                                return compare_here(invocation, opened, options, selection);
+                                return compare_here(invocation, opened, options, study, selection);
                               }});
 }
 
@@ -115,12 +145,13 @@ void add_compare(Commands& all) {
                      "this command was given");
   auto* const between = command.add_option(
       "--between", options->between,
-      "Instead of a second build: machine=A, a machine's number in `torchwatch machine list` or "
-      "the "
-      "name of a class. Shows the times of BASELINE on that class and on the one of --and, from "
-      "runs that are stored");
-  between->needs(
-      command.add_option("--and", options->against, "machine=B, with --between")->needs(between));
+      "Instead of a second build: a setting of BASELINE, measured against the one of --and. "
+      "Parts of a variant (threads=1, bf16), heap=glibc, denormals=flushed, gradients=zeroed, "
+      "workload=NAME, an environment variable NAME=VALUE, or default; commas join several. "
+      "With machine=A and machine=B, numbers of `torchwatch machine list` or names of classes, "
+      "nothing is measured: shows the times that are stored");
+  between->needs(command.add_option("--and", options->against, "The other setting, with --between")
+                     ->needs(between));
   command.add_flag("--all", options->all, "Print the unchanged series, too");
   options->suite.add_to(command);
   options->suite.add_metric_to(command);

@@ -67,6 +67,7 @@ json to_object(const executor::RunSpec& run) {
               {"runner", run.runner.string()},
               {"libraries", run.libraries.string()},
               {"fresh_copy", run.fresh_copy}};
+  if (!run.environment.empty()) object["environment"] = run.environment;
   if (!run.command) return object;
   object["command"] = run.command->words;
   object["readable"] = json::array();
@@ -84,6 +85,7 @@ Result<executor::RunSpec> run_of(const json& object) {
   reader.take("runner", runner);
   reader.take("libraries", libraries);
   reader.take("fresh_copy", run.fresh_copy);
+  if (object.contains("environment")) reader.take("environment", run.environment);
   TW_TRY_VOID(reader.status());
   TW_TRY(run.request, protocol::parse_request(request));
   run.runner = runner;

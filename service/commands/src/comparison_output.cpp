@@ -16,6 +16,7 @@
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
 #include "torchwatch/storage/outbox_store.hpp"
+#include "torchwatch/storage/study_store.hpp"
 #include "torchwatch/terminal/bisection_text.hpp"
 
 namespace torchwatch::commands {
@@ -93,6 +94,7 @@ Result<ComparisonFacts> gather(storage::Database& database, const config::Config
   facts.confidence = comparison.confidence.value_or(config.detect.confidence);
   facts.comparison = comparison;
   facts.remarks = remarks_on(comparison);
+  TW_TRY(facts.study, storage::StudyStore(database).find(comparison.id));
   storage::BuildStore builds(database);
   TW_TRY(facts.candidate, builds.get(comparison.candidate));
   if (comparison.baseline) {

@@ -73,7 +73,7 @@ Outcome carry_out(const Invocation& invocation, const config::Config& config, co
   // A typo is found also where the database cannot be opened.
   const auto reader = daemon::open_reader(config);
   std::vector<std::string> workloads;
-  if (work.body.contains("workloads")) {
+  if (work.body.contains("workloads") || work.body.contains("settings")) {
     TW_TRY(workloads, daemon::suite_workloads(config));
   }
   TW_TRY_VOID(requests::check({.config = config,

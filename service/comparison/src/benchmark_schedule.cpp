@@ -7,6 +7,7 @@
 #include "torchwatch/comparison/run_recorder.hpp"
 #include "torchwatch/detect/memory_verdict.hpp"
 #include "torchwatch/detect/time_verdict.hpp"
+#include "torchwatch/records/machine_facts.hpp"
 #include "torchwatch/records/statistics.hpp"
 
 namespace torchwatch::comparison {
@@ -126,8 +127,12 @@ std::optional<BenchmarkSchedule::Step> BenchmarkSchedule::failed(const Runs& run
                        runs, true);
   }
   if (candidate_ok == total && baseline_ok == 0) {
-    return all_metrics(Verdict::failed, "runs again; failed with the baseline: " + reason, runs,
-                       false);
+    // What a setting cannot be applied to failed nothing.
+    const bool of_study = unsupported && schedule_.compares_settings_;
+    return of_study
+               ? all_metrics(verdict, "not supported with the baseline: " + reason, runs, false)
+               : all_metrics(Verdict::failed, "runs again; failed with the baseline: " + reason,
+                             runs, false);
   }
   return all_metrics(Verdict::inconclusive,
                      "failed in some runs only (" + std::to_string(total - baseline_ok) + " of " +
@@ -137,12 +142,14 @@ std::optional<BenchmarkSchedule::Step> BenchmarkSchedule::failed(const Runs& run
 }
 
 std::optional<std::string> BenchmarkSchedule::machine_change() const {
-  const std::string* first = nullptr;
+  std::array<const std::string*, 2> firsts{};
   for (const auto stage : {Stage::screen, Stage::confirm}) {
     const auto runs = runs_of(stage);
     for (int i = 0; i < runs.blocks * Block::kRuns; ++i) {
-      const auto slot = block(stage, i / Block::kRuns).slot(i % Block::kRuns);
-      const auto& machine = schedule_.slots_.at(slot).machine;
+      const auto in = block(stage, i / Block::kRuns);
+      const bool is_other = in.side(i % Block::kRuns) == Side::candidate;
+      const auto& machine = schedule_.slots_.at(in.slot(i % Block::kRuns)).machine;
+      auto*& first = firsts[schedule_.compares_settings_ && is_other ? 1 : 0];
       if (first == nullptr) first = &machine;
       if (machine != *first) {
         return "the environment changed between runs: " + first_difference(*first, machine);

@@ -2,6 +2,7 @@
 
 #include "block_executor.hpp"
 #include "on_lanes.hpp"
+#include "torchwatch/documents/study.hpp"
 #include "torchwatch/storage/build_store.hpp"
 
 namespace torchwatch::comparison {
@@ -11,8 +12,8 @@ storage::Owner owner_of(const Comparison& comparison) {
   return {storage::OwnerKind::comparison, comparison.row.id};
 }
 
-Result<MeasurableBuild> measurable(Services& services, storage::Id build, const Plan& plan,
-                                   std::stop_token stop) {
+Result<MeasurableBuild> measurable(Services& services, storage::Id build,
+                                   const Comparison& comparison, std::stop_token stop) {
   TW_TRY(const auto row, storage::BuildStore(services.database).get(build));
   TW_TRY(auto tree, builds::inspect(row.folder));
   if (tree.content_hash != row.content_hash) {
@@ -20,7 +21,9 @@ Result<MeasurableBuild> measurable(Services& services, storage::Id build, const 
                                          " have changed since they were checked: from the next "
                                          "look at the channel on they count as another build");
   }
-  TW_TRY(auto kit, services.runners.kit_for(tree, workloads_of(plan), stop));
+  TW_TRY(const auto sides, sides_of(services.database, comparison.row.id));
+  const auto workloads = with_alternatives(sides, workloads_of(comparison.plan));
+  TW_TRY(auto kit, services.runners.kit_for(tree, workloads, stop));
   return MeasurableBuild{row.id, std::move(tree), std::move(kit)};
 }
 
@@ -35,12 +38,15 @@ Result<Comparison> Comparison::of(storage::ComparisonRow row) {
 
 Result<ComparedBuilds> ComparedBuilds::prepare(Services& services, const Comparison& comparison,
                                                std::stop_token stop) {
-  const auto& [row, plan] = comparison;
+  const auto& row = comparison.row;
   ComparedBuilds builds;
-  TW_TRY(builds.baseline, measurable(services, row.baseline.value_or(0), plan, stop));
-  TW_TRY(builds.candidate, measurable(services, row.candidate, plan, stop));
+  TW_TRY(builds.baseline, measurable(services, row.baseline.value_or(0), comparison, stop));
+  TW_TRY(builds.candidate, measurable(services, row.candidate, comparison, stop));
+  TW_TRY(const auto sides, sides_of(services.database, row.id));
+  builds.baseline.setting = sides.baseline;
+  builds.candidate.setting = sides.candidate;
   TW_TRY_VOID(decide_placement(services.config, builds.baseline, builds.candidate));
-  builds.candidate.planted_slowdown = plan.planted_slowdown;
+  builds.candidate.planted_slowdown = comparison.plan.planted_slowdown;
   if (row.purpose == storage::Purpose::self_test || row.purpose == storage::Purpose::drill) {
     // As in the nightly's own comparison, whose builds have files in different places.
     const bool place = services.config.measure.place_libraries;
@@ -51,7 +57,7 @@ Result<ComparedBuilds> ComparedBuilds::prepare(Services& services, const Compari
 
 Status try_build(Services& services, const Comparison& comparison, storage::Id build,
                  std::stop_token stop) {
-  const auto tried = measurable(services, build, comparison.plan, stop);
+  const auto tried = measurable(services, build, comparison, stop);
   return tried ? Status{} : Status{fail(tried.error())};
 }
 
@@ -59,6 +65,7 @@ Result<Schedule> replay(Services& services, const Comparison& comparison) {
   const auto& [row, plan] = comparison;
   Schedule schedule(plan, series_settings(services.config, rule_of(row, plan)),
                     static_cast<std::uint64_t>(row.id));
+  if (row.purpose == storage::Purpose::study) schedule.compare_settings();
   TW_TRY(const auto past, RunRecorder(services, owner_of(comparison)).past_runs());
   for (const auto& run : past) schedule.add(run.row, run.machine);
   return schedule;

@@ -1,11 +1,11 @@
 #include "torchwatch/comparison/run_recorder.hpp"
 
 #include <algorithm>
-#include <sstream>
 
 #include "torchwatch/comparison/external_workloads.hpp"
 #include "torchwatch/executor/library_placement.hpp"
 #include "torchwatch/platform/failpoint.hpp"
+#include "torchwatch/records/machine_facts.hpp"
 #include "torchwatch/traces/traces.hpp"
 
 namespace torchwatch::comparison {
@@ -24,6 +24,13 @@ constexpr int kKillsMax = 8;
 std::chrono::seconds pause_after(int kills) {
   constexpr int kDoublingsMax = 4;
   return std::min(kPauseMin * (1 << std::min(kills - 1, kDoublingsMax)), kPauseMax);
+}
+
+/// Sets the switches of the runner.
+void apply(const Setting& setting, protocol::Request& request) {
+  request.fixed_heap = setting.fixed_heap.value_or(request.fixed_heap);
+  request.zero_gradients = setting.zeroes_gradients.value_or(request.zero_gradients);
+  request.flush_denormals = setting.flushes_denormals.value_or(request.flush_denormals);
 }
 
 bool is_killed(const executor::RunOutcome& outcome) {
@@ -72,33 +79,6 @@ void fail_together(std::vector<storage::AttemptEnd>& ends) {
 
 }  // namespace
 
-bool is_of_machine(const std::string& fact) {
-  return !fact.starts_with("build.");
-}
-
-std::string machine_of(const Environment& environment) {
-  std::string lines;
-  for (const auto& [name, value] : environment.facts) {
-    if (is_of_machine(name)) lines += name + ": " + value + "\n";
-  }
-  return lines;
-}
-
-std::string first_difference(const std::string& a, const std::string& b) {
-  std::istringstream left(a);
-  std::istringstream right(b);
-  std::string line_a;
-  std::string line_b;
-  while (true) {
-    const bool more_a = static_cast<bool>(std::getline(left, line_a));
-    const bool more_b = static_cast<bool>(std::getline(right, line_b));
-    if (!more_a && !more_b) return "no difference";
-    if (!more_a) line_a = "(nothing)";
-    if (!more_b) line_b = "(nothing)";
-    if (line_a != line_b) return line_a + " -> " + line_b;
-  }
-}
-
 Status decide_placement(const config::Config& config, MeasurableBuild& a, MeasurableBuild& b) {
   a.place_libraries = b.place_libraries = false;
   if (!config.measure.place_libraries) return {};
@@ -136,7 +116,8 @@ Result<RunRecorder::Issued> RunRecorder::issue(const RunSlot& slot, const Plan& 
                                                const Place* place) {
   const auto& measured = slot.measured;
   Issued issued;
-  TW_TRY(const auto external, external_of(services_.config, plan, benchmark));
+  const auto as_run = applied(measured.setting, benchmark);
+  TW_TRY(const auto external, external_of(services_.config, plan, as_run));
   issued.row = {.owner = owner_,
                 .slot = slot.slot,
                 .build = measured.build,
@@ -145,7 +126,9 @@ Result<RunRecorder::Issued> RunRecorder::issue(const RunSlot& slot, const Plan& 
                 .node = place == nullptr ? "" : place->node};
   const auto token = services_.random.token();
   TW_TRY(issued.attempt, store_.issue(issued.row, token, services_.clock.wall_now()));
-  issued.run.request = request_for(plan, benchmark, pass);
+  issued.run.request = request_for(plan, as_run, pass);
+  apply(measured.setting, issued.run.request);
+  issued.run.environment = measured.setting.environment;
   issued.run.request.attempt = token;
   if (pass == Pass::timing) issued.run.request.planted_slowdown = measured.planted_slowdown;
   issued.run.runner = measured.kit.runner;

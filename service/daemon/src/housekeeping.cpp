@@ -19,8 +19,9 @@ constexpr std::chrono::hours kEvery{24};
 std::string text_on(const std::vector<storage::InvariantBreach>& breaches) {
   if (breaches.empty()) return "";
   const auto& first = breaches.front();
-  return std::to_string(breaches.size()) + " rules are broken, first " + first.invariant + ": " +
-         first.rows + "; `torchwatch database check` lists them";
+  return figures::count(breaches.size(), "rule") + (breaches.size() == 1 ? " is" : " are") +
+         " broken, first " + first.invariant + ": " + first.rows +
+         "; `torchwatch database check` lists them";
 }
 
 /// The time of files that were written at that moment.

@@ -5,6 +5,7 @@
 #include "torchwatch/bisection/request.hpp"
 #include "torchwatch/daemon/on_demand.hpp"
 #include "torchwatch/daemon/resolve.hpp"
+#include "torchwatch/documents/study.hpp"
 #include "torchwatch/measurement/measurement.hpp"
 #include "torchwatch/nightly/stages.hpp"
 #include "torchwatch/report/view.hpp"
@@ -57,10 +58,15 @@ Result<storage::ComparisonRow> comparison_of(Application& application, const Req
   const auto body = report::embedded(request.body_json);
   TW_TRY(const auto selection, comparison::parse_selection(body));
   TW_TRY(const auto candidate, build_of(application, request, "candidate", stop));
-  TW_TRY(const auto baseline, build_of(application, request, "baseline", stop));
-  TW_TRY(auto opened,
-         nightly::open_requested_comparison(application.services(), candidate.id, baseline.id,
-                                            body.value("opens_incidents", true), selection));
+  TW_TRY(const auto study, comparison::parse_study(body));
+  const auto open = [&]() -> Result<storage::ComparisonRow> {
+    auto& services = application.services();
+    if (study) return nightly::open_study(services, candidate.id, *study, selection);
+    TW_TRY(const auto baseline, build_of(application, request, "baseline", stop));
+    return nightly::open_requested_comparison(services, candidate.id, baseline.id,
+                                              body.value("opens_incidents", true), selection);
+  };
+  TW_TRY(auto opened, open());
   TW_TRY_VOID(storage::RequestStore(application.services().database)
                   .note(request.id, json{{"comparison", opened.id}}.dump()));
   return opened;

@@ -9,6 +9,7 @@
 #include "torchwatch/report/unread.hpp"
 #include "torchwatch/runs/evidence_reader.hpp"
 #include "torchwatch/storage/build_store.hpp"
+#include "torchwatch/storage/study_store.hpp"
 
 namespace torchwatch::evidence {
 namespace {
@@ -123,6 +124,9 @@ class ListReader {
     report::NamedByComparison named;
     named.candidate = unread.known(builds_.get(row.candidate), "its candidate");
     if (row.baseline) named.baseline = unread.known(builds_.get(*row.baseline), "its baseline");
+    if (row.purpose == storage::Purpose::study) {
+      named.study = unread.value(storage::StudyStore(database_).find(row.id), "its settings");
+    }
     const auto word =
         report::result_word(database_, row, all_.verdicts.at(row.id), settings_.at_work);
     named.result = unread.value(word, "its result");

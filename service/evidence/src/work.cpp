@@ -63,7 +63,8 @@ class Estimates {
 };
 
 bool is_asked_for(Purpose purpose) {
-  return purpose == Purpose::requested || purpose == Purpose::measurement;
+  return purpose == Purpose::requested || purpose == Purpose::measurement ||
+         purpose == Purpose::study;
 }
 
 bool is_hurried(const RequestRow& row) {

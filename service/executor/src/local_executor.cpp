@@ -254,6 +254,7 @@ Result<RunOutcome> LocalExecutor::carry_out(const RunSpec& run, const AttemptFol
     if (!reason.empty()) return RunFailure{.reason = std::move(reason), .output = {}};
   }
   auto spec = make_spec(run.request, folder.path());
+  for (const auto& [name, value] : run.environment) spec.environment[name] = value;
   set_program(spec, run, folder);
   std::string& search_path = spec.environment["LD_LIBRARY_PATH"];
   search_path = folder.libraries().string() + (search_path.empty() ? "" : ":" + search_path);

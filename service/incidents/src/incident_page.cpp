@@ -264,6 +264,36 @@ Result<std::string> reproduce_command(const IncidentRow& incident,
   return report::reproduce_command(incident, baseline.name, candidate.name, comparison.plan_json);
 }
 
+/// What needs the comparison that found an incident.
+struct Around {
+  std::string found_by = {};
+  html::Fragment evidence = {};
+  html::Fragment traces = {};
+  std::string reproduce = {};
+};
+
+Result<Around> around_of(const IncidentRow& incident,
+                         const std::optional<storage::ComparisonRow>& comparison,
+                         const Found& found, const View& view, report::Unread& unread) {
+  Around around{.found_by = "comparison " + std::to_string(incident.comparison)};
+  if (!comparison) return around;
+  TW_TRY(auto name, unread.unless_damaged(name_of_comparison(*comparison, view), "its builds"));
+  if (!name.empty()) around.found_by = std::move(name);
+  TW_TRY(around.evidence,
+         unread.unless_damaged(evidence_section(incident, *comparison, view), "its evidence"));
+  TW_TRY(around.traces, unread.unless_damaged(traces_of(found, *comparison, view), "its traces"));
+  TW_TRY(around.reproduce,
+         unread.unless_damaged(reproduce_command(incident, *comparison, view), "its builds"));
+  return around;
+}
+
+Result<std::optional<storage::ComparisonRow>> comparison_of(const IncidentRow& incident,
+                                                            storage::Database& database) {
+  return storage::ComparisonStore(database).get(incident.comparison).map([](auto row) {
+    return std::optional(std::move(row));
+  });
+}
+
 }  // namespace
 
 Result<Page> make_incident(const View& given) {
@@ -273,34 +303,39 @@ Result<Page> make_incident(const View& given) {
   auto& database = view.sources.database;
   TW_TRY(auto incident, storage::IncidentStore(database).get(id));
   if (!view.is_trusted) hide_askers(incident);
-  TW_TRY(const auto messages, storage::OutboxStore(database).of_incident(id));
-  TW_TRY(const auto comparison, storage::ComparisonStore(database).get(incident.comparison));
+  report::Unread unread;
+  TW_TRY(const auto messages,
+         unread.unless_damaged(storage::OutboxStore(database).of_incident(id), "its issue"));
+  TW_TRY(const auto known,
+         unread.unless_damaged(comparison_of(incident, database), "its comparison"));
+  auto comparison = known.value_or(storage::ComparisonRow());
+  comparison.id = incident.comparison;
   view.confidence = comparison.confidence.value_or(view.sources.confidence);
-  TW_TRY(const auto name, name_of_comparison(comparison, view));
-  TW_TRY(const auto search, search_of(incident, view));
-  TW_TRY(const auto found, effects_of(incident, view));
-  TW_TRY(const auto drawn, evidence_section(incident, comparison, view));
-  TW_TRY(const auto traces, traces_of(found, comparison, view));
-  TW_TRY(const auto reproduce, reproduce_command(incident, comparison, view));
-  TW_TRY(const auto log, log_section(incident, view));
-  TW_TRY(const auto events, events_section(id, view));
-  TW_TRY(const auto mutes, heard::mutes_of(database, incident, view.sources.clock.wall_now()));
+  TW_TRY(const auto search, unread.unless_damaged(search_of(incident, view), "its search"));
+  TW_TRY(const auto found, unread.unless_damaged(effects_of(incident, view), "what changed"));
+  TW_TRY(const auto around, around_of(incident, known, found, view, unread));
+  TW_TRY(const auto log, unread.unless_damaged(log_section(incident, view), "what followed"));
+  TW_TRY(const auto events,
+         unread.unless_damaged(events_section(id, view), "what was done to its issue"));
+  TW_TRY(const auto mutes,
+         unread.unless_damaged(heard::mutes_of(database, incident, view.sources.clock.wall_now()),
+                               "its mutes"));
   const auto facts =
       html::facts({{"incident", std::to_string(id) + ", " + std::string(to_string(incident.kind))},
                    {"state", report::state_text(incident)},
                    {"opened", time_text(incident.opened_at, view)},
                    {"closed", time_text(incident.closed_at, view)},
-                   {"found by", {name, view.to_comparison(comparison.id)}},
+                   {"found by", {around.found_by, view.to_comparison(comparison.id)}},
                    {"issue", issue_cell(incident, messages, view)}});
   const auto* cause = bisection::leading(search.causes);
   const bool names_culprit = cause != nullptr && cause->commits.size() == 1;
-  const auto advice = report::advice_on(incident, names_culprit, reproduce);
+  const auto advice = report::advice_on(incident, names_culprit, around.reproduce);
   const auto form = forms::for_incident(incident, !search.causes.empty(), view);
   const auto issue = issue_body(messages, view);
-  auto content = html::title(incident.title) + verdict_sentence(incident, found, search, view) +
-                 facts + found.section + drawn +
-                 causes_sections(incident, comparison, search, view) +
-                 html::section("What to do", answers(advice) + form, "repeat") + traces +
+  auto content = html::title(incident.title) + unread_note(unread) +
+                 verdict_sentence(incident, found, search, view) + facts + found.section +
+                 around.evidence + causes_sections(incident, comparison, search, view) +
+                 html::section("What to do", answers(advice) + form, "repeat") + around.traces +
                  mutes_section(mutes, view) + log + events;
   if (!issue.empty()) content += html::details("The text of the issue", html::code_block(issue));
   return Page{.title = incident.title,

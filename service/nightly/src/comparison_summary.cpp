@@ -10,6 +10,7 @@
 #include "torchwatch/detect/machine_shift.hpp"
 #include "torchwatch/documents/vocabulary_json.hpp"
 #include "torchwatch/figures/figures.hpp"
+#include "torchwatch/records/machine_facts.hpp"
 #include "torchwatch/runs/run_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 
@@ -87,8 +88,7 @@ std::vector<std::string> changes(const Environment& before, const Environment& n
   for (const auto& [name, unused] : names) {
     const auto from = value(before, name);
     const auto to = value(now, name);
-    if (from != to && comparison::is_of_machine(name))
-      changed.push_back(name + ": " + from + " -> " + to);
+    if (from != to && is_of_machine(name)) changed.push_back(name + ": " + from + " -> " + to);
   }
   return changed;
 }

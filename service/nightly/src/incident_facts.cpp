@@ -10,6 +10,7 @@
 #include "torchwatch/evidence/work.hpp"
 #include "torchwatch/nightly/comparison_summary.hpp"
 #include "torchwatch/pictures/picture.hpp"
+#include "torchwatch/records/machine_facts.hpp"
 #include "torchwatch/report/culprits.hpp"
 #include "torchwatch/report/incident_state.hpp"
 #include "torchwatch/report/reproduce.hpp"
@@ -106,7 +107,7 @@ Status add_machine(comparison::Services& services, storage::Id comparison, Pass 
   if (chosen == nullptr) return {};
   TW_TRY(const auto environment, runs.environment(chosen->environment_digest));
   for (const auto& [name, value] : environment.facts) {
-    if (comparison::is_of_machine(name)) to.machine[name] = value;
+    if (is_of_machine(name)) to.machine[name] = value;
   }
   TW_TRY(const auto found, runs.disturbance_of(owner, chosen->pass));
   to.disturbance = disturbance_of(found, environment.facts);

@@ -9,6 +9,7 @@
 #include "reporting.hpp"
 #include "torchwatch/bisection/run.hpp"
 #include "torchwatch/comparison/comparison.hpp"
+#include "torchwatch/documents/study.hpp"
 #include "torchwatch/follow_ups/follow_ups.hpp"
 #include "torchwatch/nightly/discovery.hpp"
 #include "torchwatch/nightly/triage.hpp"
@@ -219,6 +220,26 @@ class Announced {
   comparison::Progress& progress_;
 };
 
+/// Returns a comparison that was asked for in the same words and has not ended.
+Result<std::optional<ComparisonRow>> interrupted(
+    comparison::Services& services, const storage::NewComparison& asked,
+    const std::optional<storage::StudyRow>& study = std::nullopt) {
+  TW_TRY(const auto unfinished, storage::ComparisonStore(services.database).unfinished());
+  for (const auto& row : unfinished) {
+    const bool is_same = row.purpose == asked.purpose && row.candidate == asked.candidate &&
+                         row.baseline == asked.baseline &&
+                         row.opens_incidents == asked.opens_incidents &&
+                         row.plan_json == asked.plan_json;
+    if (!is_same) continue;
+    TW_TRY(const auto stored, storage::StudyStore(services.database).find(row.id));
+    if (stored != study) continue;
+    services.progress.log("continuing comparison " + std::to_string(row.id) +
+                          ", which was interrupted");
+    return row;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 Result<ComparisonRow> carry_out_comparison(comparison::Services& services, ComparisonRow row,
@@ -278,17 +299,23 @@ Result<ComparisonRow> open_requested_comparison(comparison::Services& services,
                                      .baseline = baseline,
                                      .opens_incidents = opens_incidents,
                                      .plan_json = to_json(plan)};
-  TW_TRY(const auto interrupted, comparisons.unfinished());
-  for (const auto& row : interrupted) {
-    const bool is_same = row.purpose == asked.purpose && row.candidate == candidate &&
-                         row.baseline == baseline && row.opens_incidents == opens_incidents &&
-                         row.plan_json == asked.plan_json;
-    if (!is_same) continue;
-    services.progress.log("continuing comparison " + std::to_string(row.id) +
-                          ", which was interrupted");
-    return row;
-  }
-  return comparisons.open(asked, services.clock.wall_now());
+  TW_TRY(const auto same, interrupted(services, asked));
+  return same ? *same : comparisons.open(asked, services.clock.wall_now());
+}
+
+Result<ComparisonRow> open_study(comparison::Services& services, storage::Id build,
+                                 const storage::StudyRow& study,
+                                 const comparison::Selection& selection) {
+  TW_TRY(const auto sides, comparison::parse_sides(study.baseline, study.candidate));
+  TW_TRY_VOID(comparison::check_workloads(services, comparison::with_alternatives(sides, {})));
+  TW_TRY(const auto plan, comparison::plan_of(services, selection));
+  const auto plan_json = to_json(plan);
+  const storage::NewComparison asked{
+      .purpose = Purpose::study, .candidate = build, .baseline = build, .plan_json = plan_json};
+  TW_TRY(const auto same, interrupted(services, asked, study));
+  if (same) return *same;
+  return storage::StudyStore(services.database)
+      .open(build, plan_json, study, services.clock.wall_now());
 }
 
 }  // namespace torchwatch::nightly

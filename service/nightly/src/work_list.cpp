@@ -17,7 +17,8 @@ using storage::ComparisonState;
 using storage::Purpose;
 
 Scope scope_of(Purpose purpose) {
-  const bool is_requested = purpose == Purpose::requested || purpose == Purpose::measurement;
+  const bool is_requested =
+      purpose == Purpose::requested || purpose == Purpose::measurement || purpose == Purpose::study;
   return is_requested ? Scope::requested : Scope::nightlies;
 }
 

@@ -16,6 +16,7 @@
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
+#include "torchwatch/storage/study_store.hpp"
 
 namespace torchwatch::pages {
 namespace {
@@ -221,8 +222,11 @@ Result<html::Fragment> builds_section(const storage::ComparisonRow& row,
   const auto runs = "api/v1/comparisons/" + std::to_string(row.id) + "/runs";
   content += html::paragraph(html::link(view.root + runs, "Every run with its samples"));
   if (row.baseline && view.is_trusted && !verdicts.empty()) {
-    const auto command = report::compare_command(names.front(), names.back(),
-                                                 verdicts.front().series.benchmark, std::nullopt);
+    const auto& benchmark = verdicts.front().series.benchmark;
+    TW_TRY(const auto study, storage::StudyStore(view.sources.database).find(row.id));
+    const auto command =
+        study ? report::study_command(names.front(), *study, benchmark)
+              : report::compare_command(names.front(), names.back(), benchmark, std::nullopt);
     content +=
         html::paragraph(html::text("Measure one of these again:")) + html::code_block(command);
   }

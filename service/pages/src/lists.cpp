@@ -5,6 +5,7 @@
 #include "torchwatch/figures/figures.hpp"
 #include "torchwatch/forms/actions.hpp"
 #include "torchwatch/records/hex.hpp"
+#include "torchwatch/records/words.hpp"
 #include "torchwatch/report/reproduce.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/storage/build_store.hpp"
@@ -14,6 +15,14 @@
 
 namespace torchwatch::pages {
 namespace {
+
+/// The words of a filter: "all", or one that rows have.
+template <typename Enum>
+std::vector<std::string> all_or_one_of() {
+  auto words = words_of<Enum>();
+  words.insert(words.begin(), "all");
+  return words;
+}
 
 /// A filter reads at most this many rows for a page.
 constexpr int kScanned = 1'000;
@@ -132,7 +141,7 @@ Result<html::Fragment> measuring_of(const Pair& pair, const View& view) {
 Result<Page> make_incidents(const View& view) {
   storage::IncidentStore store(view.sources.database);
   return list_of(
-      view, "Incidents", {"state", {"all", "open", "acknowledged", "closed"}},
+      view, "Incidents", {"state", all_or_one_of<storage::IncidentState>()},
       [&](int limit, storage::Id before) { return store.list(limit, before); }, incident_table,
       [](const auto& row) { return to_string(row.state); });
 }
@@ -141,10 +150,7 @@ Result<Page> make_comparisons(const View& view) {
   using Rows = std::vector<storage::ListedComparison>;
   storage::ComparisonStore store(view.sources.database);
   return list_of(
-      view, "Comparisons",
-      {"purpose",
-       {"all", "nightly", "requested", "recheck", "drift", "self_test", "drill", "measurement",
-        "pull_request"}},
+      view, "Comparisons", {"purpose", all_or_one_of<storage::Purpose>()},
       [&](int limit, storage::Id before) { return store.list_each(limit, before); },
       [](const Rows& rows, const View& of) -> Result<html::Fragment> {
         return comparison_list(rows, of);
@@ -157,7 +163,7 @@ Result<Page> make_comparisons(const View& view) {
 Result<Page> make_builds(const View& view) {
   TW_TRY(const auto page, http::page_of(view.request, {"origin"}));
   const auto origin = value_or(page.filters, "origin", "all");
-  const std::vector<std::string> origins{"all", "nightly", "commit", "folder", "release", "pull"};
+  const auto origins = all_or_one_of<storage::BuildOrigin>();
   TW_TRY_VOID(check_choice("origin", origin, origins));
   TW_TRY(auto rows, builds_of(page, origin, view));
   const auto more = cut_to(page, view, rows);
@@ -223,7 +229,7 @@ Result<Page> make_build(const View& view) {
   TW_TRY(const auto comparison, storage::ComparisonStore(view.sources.database).nightly_of(id));
   std::vector<storage::ComparisonRow> rows;
   if (comparison) rows.push_back(*comparison);
-  const auto table = comparison_table(rows, view);
+  const auto table = comparison_table(storage::listed(rows), view);
   if (comparison) content += html::section("Compared with the nightly before", table);
   return Page{.title = name,
               .content = content,
@@ -244,7 +250,7 @@ Result<Page> make_pair(const View& view) {
   TW_TRY(const auto pair, pair_of(view.request.path_parameters.at("pair")));
   TW_TRY(const auto found, comparisons_of(pair, view));
   TW_TRY(const auto matrix, newest_matrix(found, view));
-  const auto table = comparison_table(found, view);
+  const auto table = comparison_table(storage::listed(found), view);
   const auto name = pair.candidate + " against " + pair.baseline;
   auto content = html::title(name);
   if (found.empty()) {

@@ -16,6 +16,7 @@
 namespace torchwatch::pages {
 namespace {
 
+using report::Unread;
 using storage::ComparisonRow;
 using storage::IncidentRow;
 
@@ -235,7 +236,8 @@ std::string age_of_verdicts(const ComparisonRow& row, const View& view) {
   return "The newest verdicts came " + age_text(row.ended_at, view);
 }
 
-Result<html::Fragment> now_section(const View& view, std::size_t open_incidents) {
+/// What the newest nightly came to, or is at.
+Result<html::Fragment> newest_nightly(const View& view, std::size_t open_incidents) {
   TW_TRY(const auto newest, report::newest_nightly(view.sources.database));
   html::Fragment said;
   if (newest.judged) {
@@ -251,10 +253,17 @@ Result<html::Fragment> now_section(const View& view, std::size_t open_incidents)
     TW_TRY(const auto state, without_verdict(*newest.known, view));
     said += state;
   }
-  TW_TRY(const auto next, what_happens_next(view));
-  TW_TRY(const auto work, work_sections(view));
-  TW_TRY(const auto left_out, left_out_section(view));
-  return html::title("Newest nightly") + said + health(view) + next + left_out + work;
+  return said;
+}
+
+Result<html::Fragment> now_section(const View& view, std::size_t open_incidents, Unread& unread) {
+  TW_TRY(const auto newest, unread.unless_damaged(newest_nightly(view, open_incidents),
+                                                  "what the newest nightly came to"));
+  TW_TRY(const auto next, unread.unless_damaged(what_happens_next(view), "what happens next"));
+  TW_TRY(const auto work, unread.unless_damaged(work_sections(view), "what is under way"));
+  TW_TRY(const auto left_out,
+         unread.unless_damaged(left_out_section(view), "which nightlies are left out"));
+  return newest + health(view) + next + left_out + work;
 }
 
 /// The last nightlies as a row of words, the oldest left: a link and a result each.
@@ -316,16 +325,19 @@ html::Fragment more(const View& view, const char* address, const char* text) {
 Result<Page> make_overview(const View& view) {
   TW_TRY_VOID(http::refuse_parameters(view.request));
   auto& database = view.sources.database;
-  TW_TRY(auto open, storage::IncidentStore(database).list(kIncidentsRead));
+  Unread unread;
+  TW_TRY(auto open, unread.unless_damaged(storage::IncidentStore(database).list(kIncidentsRead),
+                                          "the incidents"));
   std::erase_if(open,
                 [](const IncidentRow& row) { return row.state == storage::IncidentState::closed; });
-  TW_TRY(auto content, now_section(view, open.size()));
+  TW_TRY(const auto now, now_section(view, open.size(), unread));
   if (open.size() > kIncidentsShown) open.resize(kIncidentsShown);
   TW_TRY(const auto incidents, incident_table(open, view));
-  TW_TRY(const auto newest, storage::ComparisonStore(database).list(kComparisonsShown));
+  TW_TRY(const auto newest, storage::ComparisonStore(database).list_each(kComparisonsShown));
   const auto comparisons = comparison_table(newest, view);
-  TW_TRY(const auto strip, nightlies_strip(view));
-  TW_TRY(const auto accuracy, self_tests(view));
+  TW_TRY(const auto strip, unread.unless_damaged(nightlies_strip(view), "the last nightlies"));
+  TW_TRY(const auto accuracy, unread.unless_damaged(self_tests(view), "how far to trust it"));
+  auto content = html::title("Newest nightly") + unread_note(unread) + now;
   content += html::section("Open incidents", incidents + more(view, "incidents", "All incidents"));
   content += html::section("Newest comparisons",
                            strip + comparisons + more(view, "comparisons", "All comparisons"));

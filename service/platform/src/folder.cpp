@@ -26,6 +26,11 @@ Listing list_tree(const std::filesystem::path& folder) {
   return list<std::filesystem::recursive_directory_iterator>(folder);
 }
 
+bool lies_in(const std::filesystem::path& path, const std::filesystem::path& folder) {
+  const auto below = path.lexically_normal().lexically_relative(folder.lexically_normal());
+  return !below.empty() && *below.begin() != "..";
+}
+
 void FileBytes::add(const std::filesystem::directory_entry& entry) {
   struct stat about{};
   if (lstat(entry.path().c_str(), &about) != 0 || !S_ISREG(about.st_mode)) return;

@@ -34,9 +34,7 @@ builds::CommitBuilder::Settings builder_settings(const config::Config& config,
 
 bool lies_in(const fs::path& path, const fs::path& folder) {
   std::error_code error;
-  const auto below =
-      fs::weakly_canonical(path, error).lexically_relative(fs::weakly_canonical(folder, error));
-  return !below.empty() && *below.begin() != "..";
+  return platform::lies_in(fs::weakly_canonical(path, error), fs::weakly_canonical(folder, error));
 }
 
 void note_use(const fs::path& folder) {

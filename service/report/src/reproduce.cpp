@@ -40,6 +40,12 @@ std::string compare_command(const std::string& baseline, const std::string& cand
   return "torchwatch compare" + argument(baseline) + argument(candidate);
 }
 
+std::string study_command(const std::string& build, const storage::StudyRow& study,
+                          const Benchmark& benchmark) {
+  return "torchwatch compare" + argument(build) + " --between" + argument(study.baseline) +
+         " --and" + argument(study.candidate) + of_benchmark(benchmark, std::nullopt);
+}
+
 std::string profile_command(const std::string& build, const Benchmark& benchmark,
                             std::optional<Preset> preset) {
   return "torchwatch measure" + argument(build) + of_benchmark(benchmark, preset) + " --profile";

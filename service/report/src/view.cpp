@@ -11,6 +11,7 @@
 #include "torchwatch/report/setback.hpp"
 #include "torchwatch/runs/run_store.hpp"
 #include "torchwatch/storage/build_store.hpp"
+#include "torchwatch/storage/study_store.hpp"
 
 namespace torchwatch::report {
 
@@ -41,6 +42,13 @@ json measured(const Row& row) {
   object["baseline_value"] = row.baseline_value;
   object["candidate_value"] = row.candidate_value;
   return object;
+}
+
+json settings_of(const std::optional<storage::StudyRow>& study) {
+  if (!study) return nullptr;
+  return {{"name", text_or_null(study->name)},
+          {"baseline", study->baseline},
+          {"candidate", study->candidate}};
 }
 
 }  // namespace
@@ -94,6 +102,7 @@ Result<json> json_of(storage::Database& database, const storage::ComparisonRow& 
   if (row.baseline) {
     TW_TRY(named.baseline, builds.get(*row.baseline));
   }
+  TW_TRY(named.study, storage::StudyStore(database).find(row.id));
   return json_of(row, named);
 }
 
@@ -110,6 +119,7 @@ json json_of(const storage::ComparisonRow& row, const NamedByComparison& named) 
               {"repetition", row.repetition},
               {"candidate", build(named.candidate)},
               {"baseline", build(named.baseline)},
+              {"settings", settings_of(named.study)},
               {"reason", text_or_null(row.reason)},
               {"waits_for", text_or_null(named.waits_for)},
               {"created_at", time_of(row.created_at)},

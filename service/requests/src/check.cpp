@@ -7,6 +7,7 @@
 #include "torchwatch/bisection/request.hpp"
 #include "torchwatch/builds/tree.hpp"
 #include "torchwatch/channel/channel.hpp"
+#include "torchwatch/documents/study.hpp"
 #include "torchwatch/history/commit_history.hpp"
 #include "torchwatch/records/hex.hpp"
 #include "torchwatch/records/suggestion.hpp"
@@ -92,6 +93,29 @@ Status check_builds(const Ground& ground, const nlohmann::json& body, Asking ask
   return {};
 }
 
+Status check_workloads(const Ground& ground, const std::vector<std::string>& asked) {
+  for (const auto& name : asked) {
+    if (is_among(ground.workloads, name)) continue;
+    return invalid(
+        "there is no workload " + quoted(name),
+        did_you_mean(name, ground.workloads) + "`torchwatch workload list` has their names");
+  }
+  return {};
+}
+
+/// A study compares a build with itself. The workloads that its settings name are in the suite.
+Status check_study(const Ground& ground, const nlohmann::json& body) {
+  TW_TRY(const auto study, comparison::parse_study(body));
+  if (!study) return {};
+  const auto build = [&body](const char* member) { return body.value(member, std::string()); };
+  if (build("baseline").empty() || build("baseline") != build("candidate")) {
+    return invalid(
+        "two settings are compared on one build: baseline and candidate must be the same");
+  }
+  TW_TRY(const auto sides, comparison::parse_sides(study->baseline, study->candidate));
+  return check_workloads(ground, comparison::with_alternatives(sides, {}));
+}
+
 /// The commit that a nightly of that name was built from; empty where the nightly is not known, and
 /// where its commit is not known yet.
 Result<std::string> commit_of_nightly(const Ground& ground, const std::string& name) {
@@ -151,16 +175,6 @@ Status check_commits(const Ground& ground, const bisection::BisectionRequest& re
   return meant[1] && meant[2] ? check_range(history, branch, *meant[1], *meant[2]) : Status{};
 }
 
-Status check_workloads(const Ground& ground, const std::vector<std::string>& asked) {
-  for (const auto& name : asked) {
-    if (is_among(ground.workloads, name)) continue;
-    return invalid(
-        "there is no workload " + quoted(name),
-        did_you_mean(name, ground.workloads) + "`torchwatch workload list` has their names");
-  }
-  return {};
-}
-
 bool has_metric(Device device, Metric metric) {
   return std::ranges::find(metrics_of(device), metric) != metrics_of(device).end();
 }
@@ -211,6 +225,7 @@ Status check(const Ground& ground, storage::RequestKind kind, const nlohmann::js
   }
   TW_TRY(const auto selection, comparison::parse_selection(body));
   TW_TRY_VOID(check_selection(ground, selection));
+  TW_TRY_VOID(check_study(ground, body));
   return check_builds(ground, body, asking);
 }
 

@@ -15,6 +15,14 @@ std::string short_name(const std::string& text) {
   return is_hex(text, 1, 64) ? short_sha(text) : text;
 }
 
+/// "2026-08-17: threads=2 against threads=1".
+std::string study_of(const json& body) {
+  const auto& settings = body.at("settings");
+  return short_name(body.value("candidate", std::string())) + ": " +
+         settings.value("candidate", std::string()) + " against " +
+         settings.value("baseline", std::string());
+}
+
 /// What a request is about: two builds, commits, or whatever is due.
 std::string subject_of(const json& body) {
   const auto name = [&](const char* member) {
@@ -26,6 +34,7 @@ std::string subject_of(const json& body) {
     return "pull request " + body.at("pull").dump() + head;
   }
   if (body.contains("passes")) return name("candidate") + " alone";
+  if (body.contains("settings")) return study_of(body);
   if (body.contains("candidate")) return name("candidate") + " against " + name("baseline");
   const auto range = body.contains("good") ? name("good") + " to " + name("bad") : std::string();
   if (!body.contains("suspect")) return range.empty() ? "every nightly that is due" : range;

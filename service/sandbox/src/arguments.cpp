@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "torchwatch/platform/folder.hpp"
+
 namespace torchwatch::sandbox {
 namespace {
 
@@ -44,8 +46,8 @@ Words arguments_for(const Demand& demand, const Variant& variant) {
   add_own_file_systems(words, demand, variant);
   const auto mounts = distinct_mounts(demand.view);
   const auto is_mounted = [&](const std::filesystem::path& path) {
-    return std::ranges::any_of(mounts,
-                               [&](const auto& mount) { return is_within(path, mount.first); });
+    return std::ranges::any_of(
+        mounts, [&](const auto& mount) { return platform::lies_in(path, mount.first); });
   };
   for (const auto& [path, access] : mounts) {
     add(words, {access == Access::write ? "--bind" : "--ro-bind", path.string(), path.string()});

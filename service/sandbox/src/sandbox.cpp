@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "arguments.hpp"
+#include "torchwatch/platform/folder.hpp"
 
 namespace torchwatch::sandbox {
 namespace {
@@ -167,7 +168,7 @@ bool Sandbox::shows(const Profile& profile, const fs::path& path) const {
   View walked;
   const auto real = show(walked, path, Access::read);
   return !real.empty() && std::ranges::any_of(view.mounts, [&](const auto& mount) {
-    return is_within(real, mount.first);
+    return platform::lies_in(real, mount.first);
   });
 }
 

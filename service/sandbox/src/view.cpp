@@ -4,6 +4,8 @@
 #include <deque>
 #include <system_error>
 
+#include "torchwatch/platform/folder.hpp"
+
 namespace torchwatch::sandbox {
 namespace {
 
@@ -50,7 +52,7 @@ Walk walk(const fs::path& path) {
 
 bool is_within_one(const fs::path& path, const std::vector<fs::path>& folders) {
   return std::ranges::any_of(folders, [&](const fs::path& folder) {
-    return is_within(path, folder) || is_within(path, walk(folder).end);
+    return platform::lies_in(path, folder) || platform::lies_in(path, walk(folder).end);
   });
 }
 
@@ -66,12 +68,6 @@ std::vector<fs::path> hops_of(fs::path link) {
 }
 
 }  // namespace
-
-bool is_within(const fs::path& path, const fs::path& folder) {
-  if (folder.empty()) return false;
-  const auto [rest, end] = std::mismatch(path.begin(), path.end(), folder.begin(), folder.end());
-  return end == folder.end();
-}
 
 fs::path show(View& view, const fs::path& path, Access access) {
   const Walk walked = walk(path);
@@ -99,7 +95,7 @@ std::map<fs::path, Access> distinct_mounts(const View& view) {
   for (const auto& [path, access] : view.mounts) {  // a folder comes before what lies in it
     const auto above = std::find_if(
         distinct.rbegin(), distinct.rend(),
-        [&, &inner = path](const auto& mount) { return is_within(inner, mount.first); });
+        [&, &inner = path](const auto& mount) { return platform::lies_in(inner, mount.first); });
     if (above == distinct.rend() || above->second != access) distinct.emplace(path, access);
   }
   return distinct;

@@ -26,7 +26,4 @@ void show_linked(View& view, const std::filesystem::path& folder,
 /// The mounts that say something new: one below another of equal access is left out.
 std::map<std::filesystem::path, Access> distinct_mounts(const View& view);
 
-/// Whether `path` is `folder` or lies below it; both absolute, without . and ..
-bool is_within(const std::filesystem::path& path, const std::filesystem::path& folder);
-
 }  // namespace torchwatch::sandbox

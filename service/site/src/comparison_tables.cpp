@@ -138,9 +138,9 @@ Result<Cell> range_cell(const storage::ComparisonRow& row, const View& view) {
   return cell;
 }
 
-html::Fragment comparison_table(const std::vector<storage::ComparisonRow>& comparisons,
+html::Fragment comparison_table(const std::vector<storage::ListedComparison>& comparisons,
                                 const View& view) {
-  return table_of(storage::listed(comparisons), false, view);
+  return table_of(comparisons, false, view);
 }
 
 html::Fragment comparison_list(const std::vector<storage::ListedComparison>& comparisons,

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "torchwatch/documents/bisection.hpp"
+#include "torchwatch/documents/study.hpp"
 #include "torchwatch/figures/figures.hpp"
 #include "torchwatch/records/hex.hpp"
 #include "torchwatch/records/printable.hpp"
@@ -14,6 +15,7 @@
 #include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/setback_store.hpp"
+#include "torchwatch/storage/study_store.hpp"
 
 namespace torchwatch::pages {
 namespace {
@@ -89,6 +91,8 @@ Result<Pair> pair_of(const std::string& text) {
 Result<std::string> name_of_comparison(const storage::ComparisonRow& row, const View& view) {
   TW_TRY(const auto candidate, name_of_build(row.candidate, view));
   if (!row.baseline) return candidate;
+  TW_TRY(const auto study, storage::StudyStore(view.sources.database).find(row.id));
+  if (study) return candidate + ", " + comparison::in_words(*study);
   TW_TRY(const auto baseline, name_of_build(*row.baseline, view));
   return candidate + " against " + baseline;
 }
@@ -168,16 +172,24 @@ html::Fragment cause_section(const report::CulpritFacts& cause, const View& view
   return html::section(report::heading_of(report::finding_of(cause)), content);
 }
 
+html::Fragment unread_note(const report::Unread& unread) {
+  const auto said = unread.text();
+  if (said.empty()) return {};
+  return html::paragraph(html::text("Not all of this page is there: " + said + "."), "summary bad");
+}
+
 Result<html::Fragment> incident_table(const std::vector<storage::IncidentRow>& incidents,
                                       const View& view) {
   html::Rows rows;
   for (const auto& incident : incidents) {
-    TW_TRY(const auto search, search_of(incident, view));
+    report::Unread unread;
+    TW_TRY(const auto search, unread.unless_damaged(search_of(incident, view), "its search"));
+    const auto said = unread.text();
     const auto& number = incident.issue_number;
     rows.push_back(
         {{std::to_string(incident.id), view.to_incident(incident.id)},
          {incident.title, view.to_incident(incident.id)},
-         cause_cell(search.causes, view),
+         said.empty() ? cause_cell(search.causes, view) : html::Cell(said),
          report::state_word(incident),
          who_has(incident),
          {number ? "#" + std::to_string(*number) : "", number ? view.to_issue(*number) : ""},

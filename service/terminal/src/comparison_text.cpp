@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <ostream>
 
+#include "torchwatch/documents/study.hpp"
 #include "torchwatch/figures/figures.hpp"
 #include "torchwatch/records/hex.hpp"
 #include "torchwatch/report/outcome.hpp"
@@ -32,6 +33,7 @@ report::SortedVerdicts sort(const ComparisonFacts& facts) {
 
 std::string against(const ComparisonFacts& facts) {
   if (!facts.comparison.baseline) return facts.candidate.name;
+  if (facts.study) return facts.candidate.name + ", " + comparison::in_words(*facts.study);
   return facts.candidate.name + " against " + facts.baseline.name;
 }
 
@@ -213,6 +215,7 @@ void print_footer(std::ostream& out, const ComparisonFacts& facts, const Screen&
   for (const auto& remark : facts.remarks) out << wrapped(remark, screen.columns);
   if (facts.runs > 0) out << wrapped(cost_text(facts), screen.columns);
   for (const auto* build : {&facts.baseline, &facts.candidate}) {
+    if (facts.study && build == &facts.baseline) continue;
     const auto text = build_text(*build);
     if (!text.empty()) out << wrapped(text, screen.columns, 2);
   }
@@ -252,6 +255,10 @@ void print(std::ostream& out, const ComparisonFacts& facts, bool all, const Scre
   print_reasons(out, "Lost", sorted.lost, Tone::bad, all, screen);
   print_new(out, facts, all, screen);
   print_reasons(out, "Could not be decided", sorted.undecided, Tone::doubtful, all, screen);
+  // What a setting cannot be applied to is an answer of a study.
+  if (facts.study) {
+    print_reasons(out, "Not supported", sorted.unsupported, Tone::plain, all, screen);
+  }
   if (all && !sorted.unchanged.empty()) {
     print_table(out, "Unchanged", sorted.unchanged, sorted.unchanged.size(), facts.confidence,
                 screen);

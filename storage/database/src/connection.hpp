@@ -16,6 +16,8 @@
 
 namespace torchwatch::storage {
 
+inline constexpr int kBusyTimeoutMs = 5000;
+
 /// The state of a Database. Use it under its mutex.
 struct Database::Connection {
   Connection(std::filesystem::path where, WriterLock held, SQLite::Database opened)

@@ -11,8 +11,6 @@
 namespace torchwatch::storage {
 namespace {
 
-constexpr int kBusyTimeoutMs = 5000;
-
 Status require_file(const std::filesystem::path& path) {
   std::error_code error;
   if (std::filesystem::is_regular_file(path, error)) return {};

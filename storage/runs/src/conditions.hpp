@@ -19,9 +19,10 @@ inline std::string judged_on_machine(const std::string& machine) {
          machine + ")";
 }
 
-/// The attempt is not of a drill, whose runs are slowed down: they are of no series.
+/// The attempt is of a series: those of a drill are slowed down, those of a study run under
+/// settings that a series does not name.
 inline const std::string kOfSeries =
     "(attempt.comparison_id IS NULL OR attempt.comparison_id NOT IN "
-    "(SELECT id FROM comparison WHERE purpose = 'drill')) ";
+    "(SELECT id FROM comparison WHERE purpose IN ('drill', 'study'))) ";
 
 }  // namespace torchwatch::storage

@@ -42,7 +42,7 @@ Result<std::vector<StoredSamples>> samples_to_thin(Connection& connection, Id co
             "JOIN sample ON sample.attempt_id = attempt.id "
             "JOIN comparison ON comparison.id = attempt.comparison_id "
             "WHERE attempt.comparison_id = ? "
-            "AND purpose IN ('nightly', 'requested', 'drift') AND length(data) > 0 "
+            "AND purpose IN ('nightly', 'requested', 'drift', 'study') AND length(data) > 0 "
             "AND EXISTS (SELECT 1 FROM verdict WHERE verdict.comparison_id = comparison.id "
             "AND verdict.benchmark_id = attempt.benchmark_id) "
             "AND NOT EXISTS (SELECT 1 FROM verdict WHERE verdict.comparison_id = comparison.id "

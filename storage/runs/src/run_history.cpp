@@ -35,7 +35,9 @@ Result<std::map<std::pair<Benchmark, Pass>, double>> RunStore::usual_seconds() {
     Query query(connection, std::string("SELECT ") + kBenchmarkColumns +
                                 ", newest.pass, avg(newest.ended_at - newest.issued_at) "
                                 "FROM (SELECT benchmark_id, pass, ended_at, issued_at FROM attempt "
-                                "WHERE state = 'done' ORDER BY id DESC LIMIT 5000) AS newest "
+                                "WHERE state = 'done' AND " +
+                                kOfSeries +
+                                "ORDER BY id DESC LIMIT 5000) AS newest "
                                 "JOIN benchmark ON benchmark.id = newest.benchmark_id "
                                 "GROUP BY newest.benchmark_id, newest.pass");
     while (query.next()) {
@@ -53,8 +55,9 @@ Result<std::optional<Id>> RunStore::newest_class(const Series& series) {
     Query query(connection,
                 std::string("SELECT ") + kClassOfValue +
                     "FROM benchmark JOIN value ON value.benchmark_id = benchmark.id "
-                    "WHERE workload = ? AND configuration = ? AND variant = ? AND metric = ? "
-                    "ORDER BY value.attempt_id DESC LIMIT 1",
+                    "JOIN attempt ON attempt.id = value.attempt_id "
+                    "WHERE workload = ? AND configuration = ? AND variant = ? AND metric = ? AND " +
+                    kOfSeries + "ORDER BY value.attempt_id DESC LIMIT 1",
                 series.benchmark.workload, to_string(series.benchmark.configuration),
                 to_string(series.benchmark.variant), series.metric);
     return query.next() ? query.take<std::optional<Id>>() : std::nullopt;

@@ -147,7 +147,10 @@ BenchmarkOfRow benchmark_of(Query& row) {
 }
 
 Result<bool> has_values(Connection& connection, Id benchmark, Metric metric) {
-  Query query(connection, "SELECT 1 FROM value WHERE benchmark_id = ? AND metric = ? LIMIT 1",
+  Query query(connection,
+              "SELECT 1 FROM value JOIN attempt ON attempt.id = attempt_id "
+              "WHERE value.benchmark_id = ? AND metric = ? AND (comparison_id IS NULL OR "
+              "comparison_id NOT IN (SELECT comparison_id FROM study)) LIMIT 1",
               benchmark, metric);
   return query.next();
 }

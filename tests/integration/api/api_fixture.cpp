@@ -124,9 +124,8 @@ test::ApiDescription api_description() {
 }
 
 Api::Api(events::FeedLimits limits, const std::string& perfetto)
-    : database(Database::open({folder.path() / "torchwatch.sqlite", "", false}).value()),
-      reader(
-          Database::open({.path = folder.path() / "torchwatch.sqlite", .read_only = true}).value()),
+    : database(Database::open({database_path, "", false}).value()),
+      reader(Database::open({.path = database_path, .read_only = true}).value()),
       client(platform::make_http_client("torchwatch-test")),
       feed(events::Feed::start(*database, {}, limits).value()) {
   routes = api::routes(backend(*database), backend(*reader));
@@ -219,7 +218,7 @@ api::Backend Api::backend(Database& shown) {
             removed_build = build.id;
             return {};
           },
-          [this] { return Result<std::filesystem::path>(folder.path() / "torchwatch.sqlite"); },
+          [this] { return Result<std::filesystem::path>(database_path); },
           [this] { return database->check_invariants(); },
           feed.get(),
           "https://github.com/owner/issues",

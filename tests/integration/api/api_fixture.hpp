@@ -82,6 +82,7 @@ struct Api {
   void add_builds(int count);
 
   torchwatch::test::TemporaryFolder folder;
+  std::filesystem::path database_path = folder.path() / "torchwatch.sqlite";
   std::filesystem::path socket = folder.path() / "control";
   std::unique_ptr<torchwatch::storage::Database> database;
   std::unique_ptr<torchwatch::storage::Database> reader;  ///< what is shown is read by it

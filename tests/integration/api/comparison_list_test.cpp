@@ -1,11 +1,10 @@
 // What lists of comparisons say beside the verdicts, and what the page of a series says of its
 // noise.
-#include <SQLiteCpp/Database.h>
-
 #include <catch2/catch.hpp>
 
 #include "api_fixture.hpp"
 #include "page_checks.hpp"
+#include "raw_sql.hpp"
 #include "torchwatch/runs/run_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 
@@ -55,13 +54,6 @@ struct Lists : Api {
     add_run(next, kBegin);
     add_run(next, kBegin + 1);
     REQUIRE(comparisons.cancel(next.id, "enough", kBegin + kHour));
-  }
-
-  /// Changes stored text to what the schema's lists of words do not let in.
-  void spoil(const std::string& sql) const {
-    SQLite::Database raw((folder.path() / "torchwatch.sqlite").string(), SQLite::OPEN_READWRITE);
-    raw.exec("PRAGMA ignore_check_constraints = ON");
-    REQUIRE(raw.exec(sql) == 1);
   }
 
   /// The entry of a comparison in the API's list of all.
@@ -154,7 +146,7 @@ TEST_CASE("a list says of every comparison what is said of it alone") {
 
 TEST_CASE("a build that cannot be read stops only what names it in the lists") {
   Lists api;
-  api.spoil("UPDATE build SET origin = 'nihgtly' WHERE id = 3");
+  test::raw_sql(api.database_path, "UPDATE build SET origin = 'nihgtly' WHERE id = 3");
   const std::string says = "its candidate cannot be read: if that lasts, restore a backup";
   api.check_second_is_unread(says);
   CHECK_THAT(api.get("/comparisons.md").text, Contains(says));
@@ -171,8 +163,9 @@ TEST_CASE("verdicts that cannot be read stop only what is counted of them") {
   Lists api;
   api.end();
   const auto self_test = api.add_self_test_of(3, Verdict::regressed);
-  api.spoil("UPDATE verdict SET verdict = 'regresed' WHERE comparison_id = " +
-            std::to_string(self_test) + " AND verdict = 'regressed'");
+  test::raw_sql(api.database_path,
+                "UPDATE verdict SET verdict = 'regresed' WHERE comparison_id = " +
+                    std::to_string(self_test) + " AND verdict = 'regressed'");
   const auto page = api.page("/comparisons");
   CHECK_THAT(page,
              Contains("its verdicts cannot be read: ") && Contains(" near it cannot be read: "));
@@ -188,7 +181,7 @@ TEST_CASE("verdicts that cannot be read stop only what is counted of them") {
 
 TEST_CASE("a comparison that cannot be read itself keeps no other from the list") {
   Lists api;
-  api.spoil("UPDATE comparison SET purpose = 'nightyl' WHERE id = 2");
+  test::raw_sql(api.database_path, "UPDATE comparison SET purpose = 'nightyl' WHERE id = 2");
   const std::string says = "it cannot be read: if that lasts, restore a backup";
   api.check_second_is_unread(says);
   const auto spoilt = api.entry(2);

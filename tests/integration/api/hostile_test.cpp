@@ -81,7 +81,7 @@ struct Hostile : Api {
       const std::scoped_lock lock(mutex);
       problems = {{"outbox", text, 1, text, text}};
     }
-    REQUIRE(spoil(folder.path() / "torchwatch.sqlite", text) > 20);
+    REQUIRE(spoil(database_path, text) > 20);
   }
 };
 

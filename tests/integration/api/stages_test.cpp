@@ -1,9 +1,8 @@
 // How far work is, on the first page; what lists of comparisons say of each.
-#include <SQLiteCpp/Database.h>
-
 #include <catch2/catch.hpp>
 
 #include "api_fixture.hpp"
+#include "raw_sql.hpp"
 #include "torchwatch/bisection/spec.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/build_store.hpp"
@@ -177,10 +176,11 @@ TEST_CASE("an open search says what it does next, why, and what it costs, in eac
 TEST_CASE("an event that cannot be read leaves the steps before it, and what the row says") {
   Searching api;
   api.measure_ends();
-  SQLite::Database raw((api.folder.path() / "torchwatch.sqlite").string(), SQLite::OPEN_READWRITE);
-  REQUIRE(raw.exec("UPDATE bisection_event SET body_json = replace(body_json, 'verify', 'vreify') "
-                   "WHERE ordinal = 1 AND bisection_id = " +
-                   std::to_string(api.search.id)) == 1);
+  REQUIRE(
+      test::raw_sql(api.database_path,
+                    "UPDATE bisection_event SET body_json = replace(body_json, 'verify', 'vreify') "
+                    "WHERE ordinal = 1 AND bisection_id = " +
+                        std::to_string(api.search.id)) == 1);
   const auto says =
       "Only its first step can be read, and not what comes next: `torchwatch "
       "bisection show " +
@@ -202,9 +202,8 @@ TEST_CASE("an event that cannot be read leaves the steps before it, and what the
 TEST_CASE("a search whose spec cannot be read still has its page") {
   Searching api;
   api.measure_ends();
-  SQLite::Database raw((api.folder.path() / "torchwatch.sqlite").string(), SQLite::OPEN_READWRITE);
-  REQUIRE(raw.exec("UPDATE bisection SET spec_json = '{' WHERE id = " +
-                   std::to_string(api.search.id)) == 1);
+  REQUIRE(test::raw_sql(api.database_path, "UPDATE bisection SET spec_json = '{' WHERE id = " +
+                                               std::to_string(api.search.id)) == 1);
   CHECK_THAT(api.page(api.path), Contains("Its steps cannot be read, and not what comes next"));
   CHECK(api.get(api.path + ".json").body.at("bisection_trace").empty());
 }

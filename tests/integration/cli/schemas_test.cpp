@@ -93,6 +93,7 @@ const std::set<std::string> kAskedElsewhere{"completion bash",
                                             "completion zsh",
                                             "nightly",
                                             "compare",
+                                            "study",
                                             "measure",
                                             "bisect",
                                             "serve",
@@ -377,9 +378,7 @@ TEST_CASE("with --events each line is as its schema says, and the last is the do
   CHECK(day.violations("error", failed.out) == "");
 }
 
-TEST_CASE(
-    "the options --events and --json exclude each other, and only what works for long has "
-    "--events") {
+TEST_CASE("options --events and --json exclude each other, and only long work has --events") {
   const CarriedOutDay day;
   for (const auto& arguments :
        std::vector<std::vector<std::string>>{{"nightly", "--events", "--json"},

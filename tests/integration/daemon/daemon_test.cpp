@@ -1,13 +1,12 @@
 #include "torchwatch/daemon/daemon.hpp"
 
-#include <SQLiteCpp/Database.h>
-
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <thread>
 
+#include "raw_sql.hpp"
 #include "running_service.hpp"
 #include "torchwatch/executor/machine_lock.hpp"
 #include "torchwatch/platform/http_client.hpp"
@@ -146,12 +145,8 @@ TEST_CASE("a database that is deleted under the daemon stops it, instead of losi
 TEST_CASE("stored rows that break a rule make an idle daemon unhealthy") {
   Service service;
   service.start();
-  {
-    SQLite::Database raw(service.config.storage.path.string(), SQLite::OPEN_READWRITE);
-    raw.exec(
-        "PRAGMA ignore_check_constraints = ON; INSERT INTO build (origin, name, state) "
-        "VALUES ('folder', 'b', 'ready')");
-  }
+  test::raw_sql(service.config.storage.path,
+                "INSERT INTO build (origin, name, state) VALUES ('folder', 'b', 'ready')");
   service.work();
   const auto health =
       service.wait_until("/healthz", [](const json& body) { return body.contains("problems"); });

@@ -1,12 +1,11 @@
 // What goes wrong beside the items of work keeps no item, and nothing else, from being done.
-#include <SQLiteCpp/Database.h>
-
 #include <algorithm>
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
 
+#include "raw_sql.hpp"
 #include "running_service.hpp"
 #include "torchwatch/bisection/spec.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
@@ -25,13 +24,6 @@ using test::RunningService;
 namespace fs = std::filesystem;
 
 namespace {
-
-/// Changes the database as no store does.
-void execute(const RunningService& service, const std::string& sql) {
-  SQLite::Database raw(service.config.storage.path.string(), SQLite::OPEN_READWRITE);
-  raw.setBusyTimeout(10'000);
-  raw.exec(sql);
-}
 
 void add_nightly(const RunningService& service, const std::string& name, storage::WallMillis at) {
   service.add_ended(storage::Purpose::nightly, name, storage::ComparisonState::accepted, at);
@@ -88,11 +80,11 @@ TEST_CASE("alarms that cannot be looked for keep no request from its end") {
   RunningService service;
   service.config.channel.poll = std::chrono::seconds(1);
   service.start();
-  execute(service, "ALTER TABLE alarm RENAME TO lost_alarm");
+  test::raw_sql(service.config.storage.path, "ALTER TABLE alarm RENAME TO lost_alarm");
   service.work();
   wait_for_problem_of(service, "alarms");
   require_that_requests_end(service);
-  execute(service, "ALTER TABLE lost_alarm RENAME TO alarm");
+  test::raw_sql(service.config.storage.path, "ALTER TABLE lost_alarm RENAME TO alarm");
   service.wait_until("/healthz",
                      [](const json& health) { return !has_problem_of(health, "alarms"); });
 }
@@ -116,9 +108,9 @@ TEST_CASE("rows that cannot be thinned keep logs, traces and caches from nothing
   auto& services = service.application->services();
   add_nightly(service, "n1", 1000);
   add_nightly(service, "n2", services.clock.wall_now());
-  execute(service,
-          "CREATE TRIGGER planted BEFORE UPDATE OF samples_thinned ON comparison "
-          "BEGIN SELECT RAISE(ABORT, 'planted'); END");
+  test::raw_sql(service.config.storage.path,
+                "CREATE TRIGGER planted BEFORE UPDATE OF samples_thinned ON comparison "
+                "BEGIN SELECT RAISE(ABORT, 'planted'); END");
   service.work();
   wait_for_problem_of(service, "housekeeping");
   CHECK_FALSE(fs::exists(kit));
@@ -145,9 +137,9 @@ TEST_CASE("traces go when they are as old as [retention] traces says, whatever l
   add_nightly(service, "n1", 1000);
   add_nightly(service, "n2", services.clock.wall_now());
   // It is a problem when all that is due has been done.
-  execute(service,
-          "CREATE TRIGGER planted BEFORE UPDATE OF samples_thinned ON comparison "
-          "BEGIN SELECT RAISE(ABORT, 'planted'); END");
+  test::raw_sql(service.config.storage.path,
+                "CREATE TRIGGER planted BEFORE UPDATE OF samples_thinned ON comparison "
+                "BEGIN SELECT RAISE(ABORT, 'planted'); END");
   service.work();
   wait_for_problem_of(service, "housekeeping");
   CHECK(fs::exists(trace) == !is_of_traces);

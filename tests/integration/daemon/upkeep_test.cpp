@@ -1,9 +1,8 @@
 // What an administrator asks the daemon for over HTTP, done on real files.
-#include <SQLiteCpp/Database.h>
-
 #include <catch2/catch.hpp>
 #include <filesystem>
 
+#include "raw_sql.hpp"
 #include "requests.hpp"
 #include "running_service.hpp"
 #include "scripted_day.hpp"
@@ -65,12 +64,8 @@ TEST_CASE("a check that is asked for over HTTP names the rules that are broken")
     return answer_of(service.send("POST", "/api/v1/database/check", "{}")).at("broken_rules");
   };
   CHECK(check().empty());
-  {
-    SQLite::Database raw(service.config.storage.path.string(), SQLite::OPEN_READWRITE);
-    raw.exec(
-        "PRAGMA ignore_check_constraints = ON; INSERT INTO build (origin, name, state) "
-        "VALUES ('folder', 'b', 'ready')");
-  }
+  test::raw_sql(service.config.storage.path,
+                "INSERT INTO build (origin, name, state) VALUES ('folder', 'b', 'ready')");
   CHECK(check().dump().find("ready_build_is_verified") != std::string::npos);
 }
 

@@ -81,6 +81,7 @@ class Installed(unittest.TestCase):
             "share/torchwatch/models/workloads.txt",
             "share/torchwatch/runner/kit/CMakeLists.txt",
             "share/torchwatch/deploy/recipes/pytorch-cpu",
+            "share/torchwatch/studies/threads.toml",
             "share/torchwatch/deploy/recipes/pytorch-cuda",
             "share/doc/torchwatch/torchwatch.example.toml",
             "share/doc/torchwatch/" + "docs/operating.md",

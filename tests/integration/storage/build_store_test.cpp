@@ -80,10 +80,10 @@ TEST_CASE("the state folder can be moved with the builds in it") {
     mark(stores, "2.11.0", folder.path() / "state-of-others");
   }
   // An earlier version stored every path as it was.
-  raw_sql(before / "t.sqlite",
-          "INSERT INTO build (origin, name, content_hash, folder, state) "
-          "VALUES ('release', '2.10.0', 'h', '" +
-              (before / "builds" / "2.10.0").string() + "', 'ready')");
+  test::raw_sql(before / "t.sqlite",
+                "INSERT INTO build (origin, name, content_hash, folder, state) "
+                "VALUES ('release', '2.10.0', 'h', '" +
+                    (before / "builds" / "2.10.0").string() + "', 'ready')");
   {
     const Stores upgraded(before / "t.sqlite");
   }

@@ -97,7 +97,7 @@ TEST_CASE_METHOD(BackedUp, "a backup replaces no file") {
 }
 
 TEST_CASE_METHOD(BackedUp, "a database whose samples do not match their digest makes no backup") {
-  raw_sql(path, "UPDATE sample SET data = zeroblob(8) WHERE kind = 'wall_ns'");
+  test::raw_sql(path, "UPDATE sample SET data = zeroblob(8) WHERE kind = 'wall_ns'");
   const auto reader = Database::open({.path = path, .read_only = true}).value();
   const auto target = folder.path() / "second.backup";
   const auto refused = back_up(*reader, target);
@@ -146,7 +146,7 @@ TEST_CASE_METHOD(BackedUp, "a backup that breaks a rule or a page replaces nothi
   if (is_page) {
     scribble_over(copy);
   } else {
-    raw_sql(copy, "UPDATE sample SET digest = printf('%064d', 0)");
+    test::raw_sql(copy, "UPDATE sample SET digest = printf('%064d', 0)");
   }
   REQUIRE_FALSE(restore(copy, path));
   REQUIRE(builds_in(path) == 3);
@@ -155,7 +155,7 @@ TEST_CASE_METHOD(BackedUp, "a backup that breaks a rule or a page replaces nothi
 
 TEST_CASE_METHOD(BackedUp, "what is not a backup of torchwatch is refused by its name") {
   const auto other = folder.path() / "other.sqlite";
-  raw_sql(other, "CREATE TABLE bookmarks (url TEXT)");
+  test::raw_sql(other, "CREATE TABLE bookmarks (url TEXT)");
   const auto empty = folder.path() / "empty.sqlite";
   std::ofstream(empty).flush();
   for (const auto& file : {other, empty, path, folder.path() / "nowhere"}) {

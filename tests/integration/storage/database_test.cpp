@@ -33,7 +33,7 @@ std::string content_of(const std::filesystem::path& path) {
 TEST_CASE_METHOD(OneFile, "a database is made with its folder, and opened again with its rows") {
   {
     Stores stores(path);
-    REQUIRE(stores.database->schema_version() == 24);
+    REQUIRE(stores.database->schema_version() == 25);
     ready_build(stores.builds, "n1", "h1");
   }
   Stores again(path);
@@ -166,7 +166,7 @@ TEST_CASE_METHOD(OneFile, "a reader writes nothing and needs a file that exists"
 
 TEST_CASE_METHOD(OneFile, "a newer program's database is refused and left as it is") {
   const int known = open().value()->schema_version();
-  raw_sql(path, "PRAGMA user_version = " + std::to_string(known + 1));
+  test::raw_sql(path, "PRAGMA user_version = " + std::to_string(known + 1));
   const auto before = content_of(path);
   for (const bool read_only : {false, true}) {
     const auto error = Database::open({path, "", read_only}).error();
@@ -180,7 +180,8 @@ TEST_CASE_METHOD(OneFile, "a newer program's database is refused and left as it 
 
 TEST_CASE_METHOD(OneFile, "a reader asks for a migration instead of reading an older schema") {
   std::filesystem::create_directories(path.parent_path());
-  raw_sql(path, "PRAGMA application_id = 1953955841; PRAGMA user_version = 0; CREATE TABLE t (a)");
+  test::raw_sql(path,
+                "PRAGMA application_id = 1953955841; PRAGMA user_version = 0; CREATE TABLE t (a)");
   const auto error = open_reader().error();
   REQUIRE(error.code == ErrorCode::conflict);
   REQUIRE_THAT(error.text(), Catch::Contains("torchwatch serve"));
@@ -188,7 +189,7 @@ TEST_CASE_METHOD(OneFile, "a reader asks for a migration instead of reading an o
 
 TEST_CASE_METHOD(OneFile, "another program's database is refused and left as it is") {
   std::filesystem::create_directories(path.parent_path());
-  raw_sql(path, "CREATE TABLE bookmarks (url TEXT)");
+  test::raw_sql(path, "CREATE TABLE bookmarks (url TEXT)");
   const auto before = content_of(path);
   const auto error = open().error();
   REQUIRE(error.code == ErrorCode::invalid);

@@ -20,6 +20,7 @@
 #include "torchwatch/storage/incident_store.hpp"
 #include "torchwatch/storage/outbox_store.hpp"
 #include "torchwatch/storage/request_store.hpp"
+#include "torchwatch/storage/study_store.hpp"
 #include "transaction.hpp"
 
 using namespace torchwatch;
@@ -248,6 +249,37 @@ TEST_CASE_METHOD(OneConnection,
   CHECK(event.kind == "series_lost");
   CHECK(event.body_json == R"({"reason":"gone","series":1})");
   CHECK(IncidentStore(*opened).get(1).value().series.size() == 1);
+  CHECK(opened->check_invariants().value().empty());
+}
+
+TEST_CASE_METHOD(OneConnection,
+                 "a database from before there were studies keeps its comparisons, and takes one") {
+  constexpr std::size_t kBefore = 24;
+  const auto before = embedded_migrations().first(kBefore);
+  {
+    const auto connection = connect();
+    REQUIRE(guarded(path, [&] { return migrate(*connection, before); }));
+  }
+  connect()->sqlite.exec(
+      "INSERT INTO build (id, origin, name, content_hash, folder, state) VALUES "
+      "(1, 'nightly', 'n1', 'h1', '/n1', 'ready'), (2, 'nightly', 'n2', 'h2', '/n2', 'ready');"
+      "INSERT INTO comparison (id, purpose, candidate_id, baseline_id, repetition, "
+      "opens_incidents, state, plan_json, reason, created_at, ended_at, confidence) VALUES "
+      "(7, 'nightly', 2, 1, 0, 1, 'reported', '{}', 'why', 5, 6, 0.99), "
+      "(9, 'pull_request', 2, 1, 0, 0, 'discovered', '{}', '', 7, NULL, NULL);");
+  const auto opened = Database::open({path, "", false}).value();
+  ComparisonStore comparisons(*opened);
+  const auto kept = comparisons.get(7).value();
+  CHECK(kept.reason == "why");
+  CHECK(kept.confidence == 0.99);
+  CHECK(kept.opens_incidents);
+  CHECK(comparisons.unfinished().value().size() == 1);
+  const auto newest = EventStore(*opened).after(0, 100).value().size();
+  const auto study =
+      StudyStore(*opened).open(2, "{}", {.baseline = "threads=1", .candidate = "threads=2"}, 8);
+  REQUIRE(study);
+  // The triggers of the table were made again with it.
+  CHECK(EventStore(*opened).after(0, 100).value().size() == newest + 1);
   CHECK(opened->check_invariants().value().empty());
 }
 

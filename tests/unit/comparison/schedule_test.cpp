@@ -47,8 +47,9 @@ std::int64_t time_of(const Block& block, Side side, int position, double factor)
 }
 
 Schedule carried_out(const Plan& plan, const Script& script,
-                     const std::string& candidate_machine = "cpu: x\n") {
+                     const std::string& candidate_machine = "cpu: x\n", bool is_study = false) {
   Schedule schedule(plan, SeriesSettings(detect::Settings{}), 1);
+  if (is_study) schedule.compare_settings();
   int runs = 0;
   while (const auto block = schedule.next().block) {
     for (int position = 0; position < Block::kRuns; ++position) {
@@ -105,6 +106,56 @@ TEST_CASE("a slow-down that is gone when it is measured again is not a regressio
         return ok({{Metric::time, time_of(block, side, 0, factor)}});
       });
   REQUIRE(verdict_of(schedule, Metric::time) != Verdict::regressed);
+}
+
+TEST_CASE("two settings of one build are compared where they are facts of the machine") {
+  const auto script = [](const Block& block, Side side, int) {
+    return ok({{Metric::time, time_of(block, side, 0, 1.4)}});
+  };
+  const auto plan = plan_of({"a"}, {Pass::timing});
+  const std::string other = "cpu: x\nthreads: 2\n";
+  CHECK(verdict_of(carried_out(plan, script, other), Metric::time) == Verdict::inconclusive);
+  CHECK(verdict_of(carried_out(plan, script, other, true), Metric::time) == Verdict::regressed);
+}
+
+TEST_CASE("a machine that changes under one setting of two decides nothing") {
+  const auto plan = plan_of({"a"}, {Pass::timing});
+  for (const auto changed : {Side::baseline, Side::candidate}) {
+    Schedule schedule(plan, SeriesSettings(detect::Settings{}), 1);
+    schedule.compare_settings();
+    const auto block = schedule.next().block.value();
+    int of_side = 0;
+    for (int position = 0; position < Block::kRuns; ++position) {
+      const auto side = block.side(position);
+      auto row = ok({{Metric::time, time_of(block, side, position, 1)}});
+      row.slot = block.slot(position);
+      row.benchmark = block.benchmark;
+      const bool is_changed = side == changed && ++of_side == 2;
+      schedule.add(row, is_changed ? "cpu: y\n" : "cpu: x\n");
+    }
+    const auto judged = schedule.judged();
+    REQUIRE(judged.size() == 1);
+    CHECK(judged[0].verdict.verdict == Verdict::inconclusive);
+    CHECK_THAT(judged[0].verdict.reason, Catch::Contains("cpu: x -> cpu: y"));
+  }
+}
+
+TEST_CASE("what only one setting cannot take is unsupported, whichever it is") {
+  const auto plan = plan_of({"a"}, {Pass::timing});
+  for (const auto without : {Side::baseline, Side::candidate}) {
+    const auto script = [&](const Block& block, Side side, int) {
+      auto row = ok({{Metric::time, time_of(block, side, 0, 1)}});
+      if (side != without) return row;
+      row = {};
+      row.status = RunStatus::unsupported;
+      row.reason = "no bf16 here";
+      return row;
+    };
+    const auto judged = carried_out(plan, script, "cpu: x\n", true).judged();
+    REQUIRE(judged.size() == 1);
+    CHECK(judged[0].verdict.verdict == Verdict::unsupported);
+    CHECK_THAT(judged[0].verdict.reason, Catch::Contains("no bf16 here"));
+  }
 }
 
 TEST_CASE("memory kept per iteration is a regression of the leak metric alone") {

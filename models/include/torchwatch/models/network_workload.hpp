@@ -19,7 +19,7 @@ using Modules = std::vector<std::shared_ptr<torch::nn::Module>>;
 /// then inputs and targets from `draw`, then the optimiser) and implements forward and loss.
 class NetworkWorkload : public Workload {
  public:
-  void step() override;
+  void step() final;
   Census census() const override;
   std::vector<OutputFigures> outputs() override;
   void reference_forward() override;
@@ -48,6 +48,8 @@ class NetworkWorkload : public Workload {
   virtual void counted_forward() { forward(); }
   /// Mode::train only: forward on the training inputs; returns the loss.
   virtual torch::Tensor loss() = 0;
+  /// One iteration in either mode; by default train_step, or forward without gradients.
+  virtual void iterate();
   /// Mode::train only: one iteration; by default zero_grad, loss, backward, optimiser step.
   virtual void train_step();
 
@@ -59,6 +61,7 @@ class NetworkWorkload : public Workload {
   torch::Device device_;
   Draw draw_;
   Modules modules_;
+  bool has_cleared_as_asked_ = false;  ///< the last step was the default one
 };
 
 }  // namespace torchwatch::models

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,6 +33,15 @@ struct Setup {
   Precision precision = Precision::fp32;
   Fill fill = Fill::random;
   std::uint64_t seed = 1337;
+  /// Mode::train: fill gradients with zeros where they are usually dropped. A workload with a step
+  /// of its own throws UnsupportedSetup.
+  bool zero_gradients = false;
+};
+
+/// A workload cannot be run as the setup asks; the message says why.
+class UnsupportedSetup : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
 };
 
 /// Counts taken from the built modules; a tied tensor counts once.

@@ -20,6 +20,10 @@ void set_threads(int count);
 /// Lets a GPU's products and convolutions round float32 factors to tf32, for the whole process.
 void allow_tf32();
 
+/// Has every thread that computes on the CPU count numbers next to zero as zero. Call it after
+/// `set_threads`. Returns false, and changes nothing, where the processor cannot.
+bool flush_denormals();
+
 bool cuda_is_available();
 
 /// Makes LibTorch initialise the device, so that its cost is not part of the workload's.

@@ -54,6 +54,7 @@ enum class Purpose {
   drill,         ///< a build against itself, slowed down on purpose: it must be called regressed
   measurement,   ///< one build measured; it ends without verdicts
   pull_request,  ///< a pull request's head against what it branched from; never an incident
+  study,         ///< two settings of one build (StudyStore); never an incident, of no history
 };
 
 /// discovered -> ready -> measured -> judged -> bisected -> reported. The other ends: `accepted`

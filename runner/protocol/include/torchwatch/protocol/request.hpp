@@ -64,10 +64,15 @@ struct Request {
   RunLimits limits;
   /// What an external workload must state of this pass; empty: all that the runner gives.
   std::vector<Metric> metrics;
+  /// Let processors count numbers next to zero as zero, where they can.
+  bool flush_denormals = false;
+  /// Training: fill gradients with zeros where they are usually dropped.
+  bool zero_gradients = false;
 };
 
 /// Writes the request on one line, with every member, also those that have their default; without
-/// `planted_slowdown` and `metrics` where there are none.
+/// `planted_slowdown` and `metrics` where there are none, and without `flush_denormals` and
+/// `zero_gradients` where they are false.
 std::string to_json(const Request&);
 /// Reads a request. Only `schema`, `attempt`, `workload`, `device` and `mode` are required; the
 /// rest has the defaults above. Errors: corrupt (not JSON), invalid (also for unknown members),

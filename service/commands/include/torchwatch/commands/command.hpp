@@ -82,16 +82,6 @@ bool has_events(const CLI::App& command);
 /// Accepts one of the words; says otherwise `"verdict" is not verdicts or samples`.
 CLI::Validator one_of(std::vector<std::string> words);
 
-/// Returns the words of an enumeration that to_string spells.
-template <typename Enum>
-std::vector<std::string> words_of() {
-  std::vector<std::string> words;
-  for (int i = 0; to_string(static_cast<Enum>(i)) != "?"; ++i) {
-    words.emplace_back(to_string(static_cast<Enum>(i)));
-  }
-  return words;
-}
-
 /// Returns the words as a person lists them: "verdicts or samples".
 std::string joined_by(const std::vector<std::string>& words, const std::string& last);
 

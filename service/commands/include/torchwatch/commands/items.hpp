@@ -5,6 +5,7 @@
 
 #include "torchwatch/commands/command.hpp"
 #include "torchwatch/database/database.hpp"
+#include "torchwatch/records/words.hpp"
 #include "torchwatch/storage/rows.hpp"
 #include "torchwatch/terminal/table.hpp"
 

@@ -9,6 +9,7 @@
 
 #include "torchwatch/comparison/plan.hpp"
 #include "torchwatch/comparison/services.hpp"
+#include "torchwatch/documents/setting.hpp"
 #include "torchwatch/executor/library_placement.hpp"
 #include "torchwatch/runs/run_store.hpp"
 
@@ -22,6 +23,7 @@ struct MeasurableBuild {
   /// Every run gets a fresh copy of the library files: their place in the page cache alone changes
   /// times by up to 7 % (executor/library_placement.hpp).
   bool place_libraries = false;
+  Setting setting = {};         ///< that its runs are made under
   double planted_slowdown = 0;  ///< by what share its timing runs are slowed down, for a drill
 };
 
@@ -49,17 +51,6 @@ struct MachineRun {
   storage::RunRow row;
   std::string machine;  ///< lines "name: value"; equal for comparable runs
 };
-
-/// Returns whether a fact of an environment describes the machine, not the build: facts about the
-/// build have names that begin with "build.".
-bool is_of_machine(const std::string& fact);
-
-/// Returns the facts of the machine as lines "name: value". They must be equal for two runs to be
-/// compared.
-std::string machine_of(const Environment&);
-
-/// Returns the first line in which two texts differ, as "a -> b".
-std::string first_difference(const std::string& a, const std::string& b);
 
 /// Carries out runs: commits the attempt, runs the process, commits the result. A crash in between
 /// loses at most the run in flight. After a run that was killed from outside the next one waits, 5

@@ -58,6 +58,9 @@ class Schedule {
 
   /// Adds an ended run. Runs whose `machine` differs are not compared.
   void add(const storage::RunRow&, const std::string& machine);
+  /// Judges two settings of one build: `machine` may differ between the sides, where a setting is a
+  /// fact of it, and a setting that a side cannot take is unsupported.
+  void compare_settings() { compares_settings_ = true; }
 
   /// Returns whether an attempt of the slot has ended.
   bool is_begun(const std::string& slot) const { return slots_.contains(slot); }
@@ -94,6 +97,7 @@ class Schedule {
   Plan plan_;
   SeriesSettings settings_;
   std::uint64_t seed_;
+  bool compares_settings_ = false;
   std::map<std::string, Slot> slots_;
 };
 

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -35,6 +36,8 @@ struct RunSpec {
   /// What the class of the machine must agree with, where runs may come to several machines.
   Facts machine_class = {};
   std::string node = {};  ///< of a lane: runs there, once, or not at all; empty: anywhere
+  /// Variables for this run alone, before those that are equal for all.
+  std::map<std::string, std::string> environment = {};
 };
 
 /// A run that took place and left no usable result: it crashed, hung, flooded, or lied.

@@ -7,6 +7,7 @@
 #include "torchwatch/comparison/selection.hpp"
 #include "torchwatch/comparison/services.hpp"
 #include "torchwatch/storage/rows.hpp"
+#include "torchwatch/storage/study_store.hpp"
 
 namespace torchwatch::nightly {
 
@@ -33,5 +34,12 @@ Result<storage::ComparisonRow> open_requested_comparison(comparison::Services&,
                                                          storage::Id candidate,
                                                          storage::Id baseline, bool opens_incidents,
                                                          const comparison::Selection& = {});
+
+/// Opens a comparison of a build with itself under two settings, or returns the same one if it was
+/// interrupted. It opens no incident. Errors: invalid (a workload that is not in the suite, also
+/// one that a setting names), before anything is stored; of storage.
+Result<storage::ComparisonRow> open_study(comparison::Services&, storage::Id build,
+                                          const storage::StudyRow&,
+                                          const comparison::Selection& = {});
 
 }  // namespace torchwatch::nightly

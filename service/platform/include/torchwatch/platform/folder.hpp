@@ -26,6 +26,10 @@ Listing list_folder(const std::filesystem::path& folder);
 /// cannot be listed ends the list.
 Listing list_tree(const std::filesystem::path& folder);
 
+/// Whether `path` names that folder or what lies in it, by the names alone: ".." is resolved, links
+/// are not (free both of them before, where they may differ).
+bool lies_in(const std::filesystem::path& path, const std::filesystem::path& folder);
+
 /// The bytes of files, each counted once, also where trees share it under several names.
 class FileBytes {
  public:

@@ -6,6 +6,7 @@
 
 #include "torchwatch/records/vocabulary.hpp"
 #include "torchwatch/storage/rows.hpp"
+#include "torchwatch/storage/study_store.hpp"
 
 namespace torchwatch::report {
 
@@ -18,6 +19,9 @@ std::string compare_command(const std::string& baseline, const std::string& cand
 
 /// Makes the command that compares two builds on the whole suite.
 std::string compare_command(const std::string& baseline, const std::string& candidate);
+
+/// Makes the command that compares both settings of a study again on one benchmark.
+std::string study_command(const std::string& build, const storage::StudyRow&, const Benchmark&);
 
 /// Returns the command that makes a trace of a benchmark with a build.
 std::string profile_command(const std::string& build, const Benchmark&, std::optional<Preset>);

@@ -28,11 +28,23 @@ class Unread {
     return known(std::move(read), what).value_or(T());
   }
 
+  /// The same where it is damaged. Other errors, as of a database that does not answer, concern the
+  /// whole.
+  template <typename T>
+  Result<T> unless_damaged(Result<T> read, const std::string& what) {
+    if (!read && !is_damage(read.error())) return read;
+    return value(std::move(read), what);
+  }
+
   /// Says it, and what to do: "its result and its verdicts cannot be read: if that lasts, restore a
   /// backup". Empty where all was read.
   std::string text() const;
 
  private:
+  static bool is_damage(const Error& error) {
+    return error.code == ErrorCode::damaged || error.code == ErrorCode::corrupt;
+  }
+
   std::vector<std::string> parts_;
 };
 

@@ -11,6 +11,7 @@
 #include "torchwatch/documents/bisection.hpp"
 #include "torchwatch/report/facts.hpp"
 #include "torchwatch/storage/rows.hpp"
+#include "torchwatch/storage/study_store.hpp"
 
 namespace torchwatch::storage {
 struct RunValue;
@@ -51,6 +52,7 @@ Result<nlohmann::json> json_of(storage::Database&, const storage::ComparisonRow&
 struct NamedByComparison {
   std::optional<storage::BuildRow> candidate = {};
   std::optional<storage::BuildRow> baseline = {};
+  std::optional<storage::StudyRow> study = {};  ///< the settings of a study
   std::string result = {};
   std::string waits_for = {};
 };

@@ -8,6 +8,7 @@
 #include "torchwatch/evidence/comparison.hpp"
 #include "torchwatch/evidence/context.hpp"
 #include "torchwatch/report/facts.hpp"
+#include "torchwatch/report/unread.hpp"
 #include "torchwatch/site/view.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/rows.hpp"
@@ -65,7 +66,7 @@ html::Fragment cause_section(const report::CulpritFacts&, const View&);
 /// Tables of incidents and comparisons, for lists and for other pages. What of a comparison cannot
 /// be read is empty, and its remark names it.
 Result<html::Fragment> incident_table(const std::vector<storage::IncidentRow>&, const View&);
-html::Fragment comparison_table(const std::vector<storage::ComparisonRow>&, const View&);
+html::Fragment comparison_table(const std::vector<storage::ListedComparison>&, const View&);
 
 /// The table of comparisons with what stands beside their verdicts: how long each took, how many
 /// benchmarks it lost, what the self-test near it gave.
@@ -74,6 +75,9 @@ html::Fragment comparison_list(const std::vector<storage::ListedComparison>&, co
 /// A table of effects: change, interval of that confidence, baseline, candidate.
 html::Fragment effect_table(const std::vector<report::EffectFacts>&, const View&,
                             double confidence);
+
+/// Says what of a page cannot be read; nothing where all was.
+html::Fragment unread_note(const report::Unread&);
 
 /// Leads to how changes, intervals and verdicts are read.
 html::Fragment reading_link(const View&);

@@ -1,10 +1,12 @@
 #pragma once
 
 #include <iosfwd>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "torchwatch/storage/rows.hpp"
+#include "torchwatch/storage/study_store.hpp"
 #include "torchwatch/terminal/screen.hpp"
 
 namespace torchwatch::terminal {
@@ -23,6 +25,7 @@ struct ComparisonFacts {
   std::string stage = "waiting";  ///< of one that has not ended: what is done on it
   storage::BuildRow baseline = {};
   storage::BuildRow candidate = {};
+  std::optional<storage::StudyRow> study = {};  ///< of one whose sides differ in a setting alone
   std::vector<storage::VerdictRow> verdicts = {};
   std::vector<FoundIncident> incidents = {};
   std::vector<std::string> remarks = {};       ///< sentences on the comparison as a whole

@@ -3,6 +3,7 @@
 #include <array>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "torchwatch/records/error.hpp"
 #include "torchwatch/records/vocabulary.hpp"
@@ -28,6 +29,16 @@ constexpr std::string_view spelling(Enum value) {
     if (word.value == value) return word.spelling;
   }
   return "?";
+}
+
+/// Returns the words of an enumeration that to_string spells, in their order.
+template <typename Enum>
+std::vector<std::string> words_of() {
+  std::vector<std::string> words;
+  for (int i = 0; to_string(static_cast<Enum>(i)) != "?"; ++i) {
+    words.emplace_back(to_string(static_cast<Enum>(i)));
+  }
+  return words;
 }
 
 /// Returns the value that is spelled so. Errors: invalid, with every word that is allowed.

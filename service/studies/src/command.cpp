@@ -1,0 +1,243 @@
+#include "torchwatch/studies/command.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <ostream>
+#include <sstream>
+
+#include "answers.hpp"
+#include "torchwatch/commands/application_command.hpp"
+#include "torchwatch/commands/comparison_output.hpp"
+#include "torchwatch/commands/selection_options.hpp"
+#include "torchwatch/commands/work.hpp"
+#include "torchwatch/daemon/resolve.hpp"
+#include "torchwatch/documents/study.hpp"
+#include "torchwatch/nightly/stages.hpp"
+#include "torchwatch/runs/run_reader.hpp"
+#include "torchwatch/storage/build_store.hpp"
+#include "torchwatch/storage/comparison_store.hpp"
+
+namespace torchwatch::studies {
+namespace {
+
+using commands::ExitStatus;
+using commands::Invocation;
+using commands::Outcome;
+using nlohmann::json;
+
+struct Options {
+  std::string file;
+  std::string build;
+  bool stored = false;
+  bool now = false;
+};
+
+/// The newest build that can be measured and still lies where it was.
+Result<std::string> newest_build(const Invocation& invocation) {
+  TW_TRY(const auto database, commands::open_reader(invocation));
+  TW_TRY(const auto builds, storage::BuildStore(*database).list());
+  const storage::BuildRow* newest = nullptr;
+  for (const auto& build : builds) {
+    std::error_code ignored;
+    const bool is_here =
+        build.state == storage::BuildState::ready && std::filesystem::exists(build.folder, ignored);
+    if (is_here && (newest == nullptr || build.id > newest->id)) newest = &build;
+  }
+  if (newest != nullptr) return newest->name;
+  return fail(ErrorCode::not_found, "no build is known yet",
+              "name one: `torchwatch study FILE 2.13.0`");
+}
+
+/// Every pair is checked before the first is measured.
+Status check(const config::Config& config, const StudyFile& study, const std::string& file) {
+  for (const auto& pair : study.pairs) {
+    auto asked = pair.selection;
+    const auto sides = comparison::parse_sides(pair.settings.baseline, pair.settings.candidate);
+    if (sides) asked.workloads = with_alternatives(*sides, asked.workloads);
+    const auto checked = commands::check_selection(config, asked);
+    if (checked) continue;
+    const auto where =
+        file + ":" + std::to_string(pair.line) + ": pair \"" + pair.settings.name + "\"";
+    return fail(checked.error().within(where));
+  }
+  return {};
+}
+
+/// The class of the machine that a comparison's runs were made on.
+Result<std::string> machine_of(storage::Database& database, storage::Id comparison) {
+  constexpr int kLooked = 50;  // runs that failed state no machine
+  TW_TRY(const auto runs,
+         storage::RunReader(database).list({storage::OwnerKind::comparison, comparison}, {},
+                                           kLooked, INT64_MAX));
+  const auto known =
+      std::ranges::find_if(runs, [](const auto& run) { return run.machine_class.has_value(); });
+  return known == runs.end() ? std::string() : known->machine_class->name;
+}
+
+Result<Answer> answer_of(storage::Database& database, const config::Config& config,
+                         const Pair& pair, const storage::ComparisonRow& row) {
+  Answer answer{.pair = pair};
+  TW_TRY(answer.facts, commands::gather(database, config, nullptr, row));
+  std::erase_if(answer.facts.verdicts, [&](const auto& verdict) {
+    return !comparison::is_selected(pair.selection, verdict.series.metric);
+  });
+  TW_TRY(answer.machine, machine_of(database, row.id));
+  TW_TRY(answer.json, commands::to_json(database, answer.facts));
+  return answer;
+}
+
+json body_of(const Options& options, const std::string& build, const Pair& pair) {
+  auto body = comparison::to_json(pair.selection);
+  body["baseline"] = body["candidate"] = commands::build_for_daemon(build);
+  body["settings"] = comparison::settings_json(pair.settings);
+  if (options.now) body["now"] = true;
+  return body;
+}
+
+/// Measures a pair, or has the daemon do it. Appends the answer where it was measured here.
+Outcome measure(const Invocation& invocation, const config::Config& config, const Options& options,
+                const std::string& build, const Pair& pair, std::vector<Answer>& answers) {
+  const auto here = [&](commands::SessionOfCommand& opened) -> Outcome {
+    auto& services = opened.services();
+    TW_TRY_VOID(commands::wait_for_machine(opened, invocation.stop));
+    TW_TRY(const auto row, daemon::resolve_build(*opened.application, build, invocation.stop));
+    TW_TRY(const auto comparison,
+           nightly::open_study(services, row.id, pair.settings, pair.selection));
+    TW_TRY(const auto ended, nightly::carry_out_comparison(services, comparison, invocation.stop));
+    TW_TRY(auto answer, answer_of(services.database, services.config, pair, ended));
+    answers.push_back(std::move(answer));
+    return commands::exit_status_of(answers.back().facts);
+  };
+  return commands::carry_out(invocation, config,
+                             {.path = "/api/v1/comparisons",
+                              .body = body_of(options, build, pair),
+                              .without_daemon = here});
+}
+
+void print(const Invocation& invocation, const StudyFile& study, const std::vector<Answer>& answers,
+           const std::string& command) {
+  if (answers.empty()) return;
+  if (invocation.json) {
+    invocation.out << to_json(study, answers).dump(2) << '\n';
+  } else if (invocation.markdown) {
+    print_page(invocation.out, study, answers, command);
+  } else {
+    for (const auto& answer : answers) {
+      terminal::print(invocation.out, answer.facts, false, invocation.screen);
+      invocation.out << '\n';
+    }
+    print_table(invocation.out, study, answers, invocation.screen);
+  }
+}
+
+std::string command_of(const Options& options, const std::string& build) {
+  return "torchwatch study " + options.file + (build.empty() ? "" : " " + build);
+}
+
+/// The same invocation with another output.
+Invocation printing_to(std::ostream& out, const Invocation& invocation) {
+  return {.out = out,
+          .err = invocation.err,
+          .stop = invocation.stop,
+          .config_file = invocation.config_file,
+          .config_given = invocation.config_given,
+          .json = invocation.json,
+          .markdown = invocation.markdown,
+          .log_level = invocation.log_level,
+          .screen = invocation.screen,
+          .progress = invocation.progress,
+          .orders = invocation.orders,
+          .events = invocation.events};
+}
+
+/// What the daemon answers to each pair is one object for programs.
+Outcome hand_over_or_measure(const Invocation& invocation, const Options& options,
+                             const StudyFile& study) {
+  TW_TRY(const auto config, invocation.load_config_to_measure());
+  TW_TRY_VOID(check(config, study, options.file));
+  auto build = options.build;
+  if (build.empty()) {
+    TW_TRY(build, newest_build(invocation));
+  }
+  std::ostringstream receipts;
+  std::vector<Answer> answers;
+  auto status = ExitStatus::done;
+  const auto inner = printing_to(invocation.json ? receipts : invocation.out, invocation);
+  auto requests = json::array();
+  for (const auto& pair : study.pairs) {
+    receipts.str({});
+    TW_TRY(const auto ended, measure(inner, config, options, build, pair, answers));
+    status = worse(status, ended);
+    auto receipt = json::parse(receipts.str(), nullptr, false);
+    if (receipt.is_object()) requests.push_back(receipt.value("request", json()));
+  }
+  if (!requests.empty()) {
+    invocation.out << json{{"schema", 1}, {"title", study.title}, {"requests", requests}}.dump(2)
+                   << '\n';
+  }
+  print(invocation, study, answers, command_of(options, build));
+  return status;
+}
+
+/// The newest comparison of each pair that has verdicts.
+Outcome show_stored(const Invocation& invocation, const Options& options, const StudyFile& study) {
+  TW_TRY(const auto config, invocation.load_config());
+  TW_TRY(const auto database, daemon::open_reader(config));
+  storage::ComparisonStore comparisons(*database);
+  TW_TRY(const auto rows, comparisons.list(INT32_MAX));
+  std::vector<Answer> answers;
+  auto status = ExitStatus::done;
+  for (const auto& pair : study.pairs) {
+    for (const auto& row : rows) {
+      if (row.purpose != storage::Purpose::study) continue;
+      TW_TRY(const auto stored, storage::StudyStore(*database).find(row.id));
+      if (stored != pair.settings) continue;
+      TW_TRY(auto answer, answer_of(*database, config, pair, row));
+      const bool is_meant = options.build.empty() || answer.facts.candidate.name == options.build;
+      if (!is_meant || answer.facts.verdicts.empty()) continue;
+      status = worse(status, commands::exit_status_of(answer.facts));
+      answers.push_back(std::move(answer));
+      break;
+    }
+  }
+  if (answers.empty()) {
+    return fail(ErrorCode::not_found,
+                "no pair of " + options.file + " has been measured" +
+                    (options.build.empty() ? "" : " on " + options.build),
+                "`" + command_of(options, options.build) + "` measures them");
+  }
+  print(invocation, study, answers, command_of(options, answers.front().facts.candidate.name));
+  return status;
+}
+
+Outcome run_study(const Invocation& invocation, const Options& options) {
+  TW_TRY(const auto study, read_study_file(options.file));
+  return options.stored ? show_stored(invocation, options, study)
+                        : hand_over_or_measure(invocation, options, study);
+}
+
+}  // namespace
+
+void add_study(commands::Commands& all) {
+  auto options = std::make_shared<Options>();
+  auto& command =
+      all.add("study", "Compare pairs of settings of one build, as a file names them",
+              [options](const Invocation& invocation) { return run_study(invocation, *options); });
+  command
+      .add_option("FILE", options->file,
+                  "What is compared: a TOML file with [[pair]], see docs/studies.md")
+      ->required();
+  command.add_option("BUILD", options->build,
+                     "The build, named as in `torchwatch compare`; default: the newest that is "
+                     "known");
+  command.add_flag("--stored", options->stored,
+                   "Measure nothing: show the newest answers that are stored");
+  command.add_flag("--now", options->now,
+                   "Let a running daemon do it before nightlies that are due, not after them");
+  all.add_format(command);
+  commands::add_events(command);
+  command.footer("torchwatch study studies/threads.toml 2.13.0");
+}
+
+}  // namespace torchwatch::studies

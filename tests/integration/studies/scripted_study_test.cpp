@@ -1,0 +1,122 @@
+// Two settings of one build on the whole pipeline: real database and children, the scripted runner.
+#include <catch2/catch.hpp>
+
+#include "studied_day.hpp"
+#include "torchwatch/nightly/discovery.hpp"
+#include "torchwatch/nightly/work_list.hpp"
+#include "torchwatch/runs/run_reader.hpp"
+#include "torchwatch/runs/run_store.hpp"
+#include "torchwatch/storage/incident_store.hpp"
+#include "torchwatch/storage/outbox_store.hpp"
+
+using namespace torchwatch;
+using Catch::Contains;
+using storage::ComparisonState;
+using test::StudiedDay;
+
+namespace {
+
+/// Everything about a series that others read.
+struct KnownOfSeries {
+  explicit KnownOfSeries(storage::Database& database) {
+    storage::RunStore runs(database);
+    const Series series{{"dlrm", {Device::cpu, Mode::infer}, {}}, Metric::time};
+    const auto history = runs.history(series, 1000).value();
+    for (const auto& value : history) attempts.push_back(value.attempt);
+    const auto known = runs.all_series().value();
+    for (const auto& each : known) all.push_back(to_string(each));
+    incidents = storage::IncidentStore(database).list(100).value().size();
+    self_tested = sum_of(storage::ComparisonStore(database).self_tests().value()).series;
+  }
+  bool operator==(const KnownOfSeries&) const = default;
+
+  std::vector<storage::Id> attempts;
+  std::vector<std::string> all;
+  std::size_t incidents = 0;
+  int self_tested = 0;
+};
+
+}  // namespace
+
+TEST_CASE("two settings of one build are compared, and no history or incident hears of it") {
+  StudiedDay day;
+  const KnownOfSeries before(day.database());
+  REQUIRE_FALSE(before.attempts.empty());
+  const auto ended = day.carry_out(test::kThirdSlower, test::times_of("dlrm"));
+  CHECK(ended.state == ComparisonState::reported);
+  CHECK(ended.purpose == storage::Purpose::study);
+  const auto verdicts = day.verdicts_of(ended);
+  REQUIRE(verdicts.size() == 1);
+  CHECK(verdicts[0].verdict == Verdict::regressed);
+  CHECK(verdicts[0].ratio == Approx(1.3).epsilon(0.05));
+  CHECK(verdicts[0].interval_low > 1);
+  CHECK(KnownOfSeries(day.database()) == before);
+  CHECK(day.database().check_invariants().value().empty());
+}
+
+TEST_CASE("each side of a study runs under its own setting, in pairs of neighbours") {
+  StudiedDay day;
+  const auto ended = day.carry_out({.baseline = "threads=1,batch=2", .candidate = "workload=dlrm"},
+                                   test::times_of("soft_actor_critic"));
+  const auto runs =
+      storage::RunStore(day.database()).runs_of({storage::OwnerKind::comparison, ended.id}).value();
+  REQUIRE(runs.size() >= 8);
+  const auto verdicts = day.verdicts_of(ended);
+  REQUIRE(verdicts.size() == 1);
+  CHECK(verdicts[0].series.benchmark.workload == "soft_actor_critic");
+  // The scripted times of the two workloads differ by much more than noise.
+  CHECK(verdicts[0].verdict != Verdict::unchanged);
+  CHECK(verdicts[0].verdict != Verdict::inconclusive);
+}
+
+TEST_CASE("what a workload cannot take is not supported, with its reason, on either side") {
+  StudiedDay day("noise 0.01\nunsupported soft_actor_critic * no such operator");
+  for (const bool is_baseline : {true, false}) {
+    const std::string other = "workload=soft_actor_critic";
+    const auto ended = day.carry_out(
+        {.baseline = is_baseline ? other : "default", .candidate = is_baseline ? "default" : other},
+        test::times_of("dlrm"));
+    CHECK(ended.state == ComparisonState::reported);
+    const auto verdicts = day.verdicts_of(ended);
+    REQUIRE(verdicts.size() == 1);
+    CHECK(verdicts[0].verdict == Verdict::unsupported);
+    CHECK_THAT(verdicts[0].reason, Contains("no such operator"));
+  }
+  CHECK(storage::IncidentStore(day.database()).list(10).value().empty());
+}
+
+TEST_CASE("a study that was interrupted continues in the same words, and in no others") {
+  StudiedDay day;
+  auto& services = day.service->services();
+  const auto selection = test::times_of("dlrm");
+  const auto open = [&](const storage::StudyRow& study) {
+    return nightly::open_study(services, day.build, study, selection).value().id;
+  };
+  const auto first = open(test::kThirdSlower);
+  CHECK(open(test::kThirdSlower) == first);
+  const storage::StudyRow other{.baseline = "default", .candidate = "threads=2"};
+  const auto second = open(other);
+  CHECK(second != first);
+  CHECK(open(other) == second);
+  CHECK(open(test::kThirdSlower) == first);
+
+  // A daemon takes up what a command left, after every nightly.
+  nightly::WorkList list(services, nightly::Retry::now);
+  CHECK(list.carry_out_next(nightly::Scope::nightlies, {}).value() == std::nullopt);
+  CHECK(list.carry_out_next(nightly::Scope::requested, {}).value()->id == first);
+}
+
+TEST_CASE("a study of a workload that is not in the suite is refused before it is stored") {
+  StudiedDay day;
+  const auto count = [&] {
+    return storage::ComparisonStore(day.database()).list(100).value().size();
+  };
+  const auto before = count();
+  const auto refused = nightly::open_study(day.service->services(), day.build,
+                                           {.baseline = "default", .candidate = "workload=dlrn"},
+                                           test::times_of("dlrm"));
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().code == ErrorCode::invalid);
+  CHECK_THAT(refused.error().text(), Contains("\"dlrn\" is not in the suite") && Contains("dlrm"));
+  CHECK(count() == before);
+}
