@@ -1,10 +1,11 @@
 -- A build is compared with itself, one side slowed down on purpose: a purpose of its own, and a cause
--- of alarms. SQLite changes no CHECK of a table: both are made again.
-CREATE TABLE comparison_with_drills (
+-- of alarms. Two settings of one build may be compared, too. SQLite changes no CHECK of a table: both
+-- tables are made again.
+CREATE TABLE comparison_of_any_purpose (
   id                INTEGER PRIMARY KEY,
   purpose           TEXT NOT NULL CHECK (purpose IN ('nightly', 'requested', 'recheck', 'drift',
                                                      'self_test', 'drill', 'measurement',
-                                                     'pull_request')),
+                                                     'pull_request', 'study')),
   candidate_id      INTEGER NOT NULL REFERENCES build (id),
   baseline_id       INTEGER REFERENCES build (id),
   repetition        INTEGER NOT NULL CHECK (repetition >= 0),
@@ -34,16 +35,18 @@ CREATE TABLE comparison_with_drills (
   CHECK (purpose <> 'pull_request' OR (opens_incidents = 0 AND baseline_id IS NOT NULL)),
   -- Nor is what was slowed down on purpose.
   CHECK (purpose <> 'drill' OR (opens_incidents = 0 AND baseline_id IS candidate_id)),
+  -- A study compares two settings of one build.
+  CHECK (purpose <> 'study' OR (opens_incidents = 0 AND baseline_id IS candidate_id)),
   CHECK ((state IN ('reported', 'accepted', 'refused', 'failed', 'cancelled')) =
          (ended_at IS NOT NULL))
 ) STRICT;
-INSERT INTO comparison_with_drills
+INSERT INTO comparison_of_any_purpose
 SELECT id, purpose, candidate_id, baseline_id, repetition, incident_id, nightlies_back,
        budget_series, opens_incidents, state, version, plan_json, summary_json, reason, created_at,
        ended_at, samples_thinned, confidence
 FROM comparison;
 DROP TABLE comparison;
-ALTER TABLE comparison_with_drills RENAME TO comparison;
+ALTER TABLE comparison_of_any_purpose RENAME TO comparison;
 CREATE UNIQUE INDEX comparison_once
   ON comparison (purpose, candidate_id, ifnull(baseline_id, 0), repetition);
 CREATE INDEX comparison_unfinished ON comparison (id) WHERE ended_at IS NULL;
@@ -72,3 +75,13 @@ SELECT id, cause, since, raised_at, ended_at, issue_number FROM alarm;
 DROP TABLE alarm;
 ALTER TABLE alarm_of_any_cause RENAME TO alarm;
 CREATE UNIQUE INDEX alarm_open_once ON alarm (cause) WHERE ended_at IS NULL;
+
+-- The settings of a comparison's two sides, in the words that people write: "threads=2", "default".
+-- Its runs are of no series: nothing that follows a series over builds reads them.
+CREATE TABLE study (
+  comparison_id INTEGER PRIMARY KEY REFERENCES comparison (id),
+  name          TEXT NOT NULL DEFAULT '',
+  baseline      TEXT NOT NULL CHECK (baseline <> ''),
+  candidate     TEXT NOT NULL CHECK (candidate <> ''),
+  CHECK (baseline <> candidate)
+) STRICT;
