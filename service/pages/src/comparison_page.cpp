@@ -248,11 +248,12 @@ Status add_times(const storage::ComparisonRow& row, const View& view, std::vecto
   return {};
 }
 
-/// What slowed down on purpose is as it should be, but what was not found is bad news.
+/// What was found is good news, what was missed is bad, and all else is none.
 html::Fragment sentence_on_drill(const storage::ComparisonRow& drill, const std::string& word) {
+  const auto colour = word == "found" ? " good" : word == "missed" ? " bad" : "";
   return html::paragraph(html::text("A drill, " + word + ": the build is compared with itself; " +
                                     report::remark_on(drill) + "."),
-                         word == "missed" ? "summary bad" : "summary good");
+                         std::string("summary") + colour);
 }
 
 html::Fragment sentence_on(const report::SortedVerdicts& sorted, std::size_t verdicts) {
@@ -358,6 +359,10 @@ Result<html::Fragment> newest_matrix(const std::vector<storage::ComparisonRow>& 
                                      const View& view) {
   TW_TRY(const auto shown, shown_of(view));
   for (const auto& row : rows) {
+    // What these found lies in a setting or was planted, and not in the build.
+    const bool says_nothing_of_builds =
+        row.purpose == storage::Purpose::drill || row.purpose == storage::Purpose::study;
+    if (says_nothing_of_builds) continue;
     TW_TRY(const auto verdicts,
            storage::ComparisonStore(view.sources.database).verdicts_of(row.id));
     if (!verdicts.empty()) return heat_map_section(row, shown, verdicts, view);
