@@ -248,7 +248,7 @@ Status add_times(const storage::ComparisonRow& row, const View& view, std::vecto
   return {};
 }
 
-/// What was found is good news, what was missed is bad, and all else is none.
+/// What was found is good news, what was missed is bad; all else is neither.
 html::Fragment sentence_on_drill(const storage::ComparisonRow& drill, const std::string& word) {
   const auto colour = word == "found" ? " good" : word == "missed" ? " bad" : "";
   return html::paragraph(html::text("A drill, " + word + ": the build is compared with itself; " +

@@ -45,8 +45,8 @@ bool is_published_here(const storage::BuildRow& build) {
   return is_measurable && std::filesystem::exists(build.folder, ignored);
 }
 
-/// The newest nightly that is here, by the order of nightlies and not of their coming; where there
-/// is none, the newest release.
+/// The newest nightly that is here, by the order of nightlies and not of their coming; without
+/// a nightly, the newest release.
 Result<std::string> newest_build(const Invocation& invocation) {
   TW_TRY(const auto database, commands::open_reader(invocation));
   TW_TRY(const auto builds, storage::BuildStore(*database).list());
