@@ -19,13 +19,27 @@ ARGUMENTS = (
     "--disable-component-update",
     "--disable-sync",
 )
-# Each page is looked at in each: a telephone, a tablet, a desk.
-VIEWS = tuple(itertools.product((1280, 768, 320), ("light", "dark")))
+# Each page is looked at in each: a telephone, a tablet, a desk, and a large screen.
+VIEWS = (*itertools.product((1280, 768, 320), ("light", "dark")), (1920, "light"))
 # Pages of one kind that are looked at: more of them show the same.
 EACH_KIND = 2
 NO_PAGES = ("/api/", "/metrics", "/healthz", "/style", "/assets/")
 LOCAL_LINKS = "[...document.links].map(a => a.href)"
-OUTLINE = """() => ({
+# What is wrong in how a page is laid out:
+# - spilt: cells that something sticks out of, and so lies on their neighbours; where the names of
+#   columns stand in the cells, as ::before, they count, wherever they are placed;
+# - outside: tables that stick out of their column;
+# - covered: texts of a heat map that its cells lie on.
+OUTLINE = """() => {
+const shown = (what, where = document) =>
+  [...where.querySelectorAll(what)].filter(each => each.checkVisibility());
+const right = each => each.getBoundingClientRect().right;
+const isUnder = (text, cell) => {
+  const [a, b] = [text, cell].map(each => each.getBoundingClientRect());
+  return !cell.parentElement.contains(text) && a.left < b.right - 1 && a.right > b.left + 1
+    && a.top < b.bottom - 4 && a.bottom > b.top + 4;
+};
+return ({
   titles: document.title,
   headings: document.querySelectorAll('h1').length,
   language: document.documentElement.lang,
@@ -35,7 +49,14 @@ OUTLINE = """() => ({
   bare: [...document.querySelectorAll('figure:has(svg.drawing)')].filter(each =>
     !each.querySelector('figcaption')?.textContent.trim() || !each.querySelector('table tbody td')
     || !each.querySelector('[tabindex="0"], a[href]')).length,
-})"""
+  spilt: shown('td').filter(each => each.scrollHeight > each.clientHeight + 1
+    || each.scrollWidth > each.clientWidth + 1).map(each => each.dataset.column),
+  outside: shown('table').filter(each => right(each) > right(each.parentElement) + 1).length,
+  covered: shown('#map svg.drawing').flatMap(drawing => [...drawing.querySelectorAll('text')]
+    .filter(text => shown('rect.cell', drawing).some(cell => isUnder(text, cell)))
+    .map(text => text.textContent)),
+})
+}"""
 
 
 def program() -> str:
@@ -108,6 +129,12 @@ class View:
             found.append(f"{seen['charts']} drawings without role and title")
         if seen["bare"]:
             found.append(f"{seen['bare']} figures without sentence, table or a way for keys")
+        if seen["spilt"]:
+            found.append(f"{len(seen['spilt'])} cells too small, as {seen['spilt'][0]!r}")
+        if seen["outside"]:
+            found.append(f"{seen['outside']} tables wider than their column")
+        if seen["covered"]:
+            found.append(f"{len(seen['covered'])} texts under cells, as {seen['covered'][0]!r}")
         result = self.axe.run(self.page).response
         found += [f"axe: {each['id']}: {each['nodes'][0]['html']}" for each in result["violations"]]
         return [f"{self.name}: {each}" for each in found]

@@ -56,11 +56,20 @@ class Browser(CommandTest):
     def test_faults_of_a_page_are_found(self) -> None:
         bad = f"""<!doctype html><h1>a</h1><h1>b</h1><pre>{"wide" * 400}</pre><svg></svg><img>
 <figure><svg class="drawing" role="img"><title>a</title></svg></figure>
-<p style="color: red">styled</p><script>document.title = "made"</script>"""
+<p style="color: red">styled</p><script>document.title = "made"</script>
+<table><tr><td data-column="name of two lines">1<tr><td>2</table>
+<div id="map"><svg role="img" class="drawing"><title>a</title>
+<text y="15">under it</text><g><rect class="cell" width="40" height="20"/></g></svg></div>"""
+        # A page's policy keeps style sheets out, but not those that a script computes.
+        laid_out = """() => { const sheet = new CSSStyleSheet();
+sheet.replaceSync(`table { width: 110% } td { display: block; position: relative }
+td::before { position: absolute; width: 3rem; content: attr(data-column) }`);
+document.adoptedStyleSheets = [sheet]; }"""
         with browser.started() as chromium:
             view = browser.View(chromium, self.daemon.base, *browser.VIEWS[0])
             view.open("/")
             view.page.set_content(bad)
+            view.page.evaluate(laid_out)
             found = "\n".join(view.faults())
             view.close()
         for word in (
@@ -69,6 +78,9 @@ class Browser(CommandTest):
             "px wider",
             "1 drawings",
             "1 figures",
+            "1 cells too small, as 'name of two lines'",
+            "1 tables wider than their column",
+            "1 texts under cells, as 'under it'",
             "image-alt",
             "Security Policy",
         ):

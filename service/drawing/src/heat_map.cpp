@@ -143,16 +143,24 @@ void draw_cell(Svg& svg, const HeatMap& map, const HeatCell& cell, const std::st
   svg.close();
 }
 
+/// Names stand before the cells; in a narrow drawing they would stand under them, so each has a
+/// line of its own.
+double left_of_cells(const Svg& svg) {
+  return svg.is_narrow() ? 0 : svg.width() * 0.28;
+}
+
 void draw_row(Svg& svg, const HeatMap& map, const HeatRow& row, double left, double step) {
+  const double space = svg.is_narrow() ? svg.width() : left - 8;
   svg.open("", row.link);
-  svg.text(4, svg.y() + 15, "", fitting(row.workload, left - 8));
+  svg.text(svg.is_narrow() ? 0 : 4, svg.y() + 15, "", fitting(row.workload, space));
   svg.close();
+  if (svg.is_narrow()) svg.down(20);
   for (std::size_t i = 0; i < map.configurations.size(); ++i) {
     const auto cell = cell_at(row, i);
     draw_cell(svg, map, cell, row.workload + " " + map.configurations[i] + ": " + table_cell(cell),
               left + static_cast<double>(i) * step, step - 2);
   }
-  svg.down(22);
+  svg.down(svg.is_narrow() ? 26 : 22);
 }
 
 /// The configurations, in two lines where there is little space: "cpu" and "train".
@@ -175,8 +183,13 @@ void draw_head(Svg& svg, const HeatMap& map, double left, double step) {
 void draw_means(Svg& svg, const HeatMap& map, double left, double step) {
   svg.line(0, svg.y() + 3, svg.width(), svg.y() + 3, "frame");
   svg.down(18);
-  svg.text(4, svg.y(), "bold", svg.is_narrow() ? "mean" : "geometric mean");
-  svg.text(4, svg.y() + 14, "quiet", "workloads");
+  if (svg.is_narrow()) {
+    svg.text(0, svg.y(), "bold", "geometric mean, workloads");
+    svg.down(18);
+  } else {
+    svg.text(4, svg.y(), "bold", "geometric mean");
+    svg.text(4, svg.y() + 14, "quiet", "workloads");
+  }
   for (std::size_t i = 0; i < map.configurations.size(); ++i) {
     const auto mean = mean_of(map, i);
     const double x = left + (static_cast<double>(i) + 0.5) * step;
@@ -191,13 +204,13 @@ void draw_means(Svg& svg, const HeatMap& map, double left, double step) {
 std::string svg_of(const HeatMap& map) {
   Svg svg(map.frame, map.title, summary(map));
   if (map.rows.empty() || map.configurations.empty()) return svg.finished();
-  const double left = svg.width() * (svg.is_narrow() ? 0.26 : 0.28);
+  const double left = left_of_cells(svg);
   const double step = (svg.width() - left) / static_cast<double>(map.configurations.size());
   svg.down(12);
   draw_head(svg, map, left, step);
   std::string domain;
   for (const auto& row : map.rows) {
-    if (row.domain != domain) {
+    if (map.is_by_domain && row.domain != domain) {
       svg.down(20);
       svg.text(0, svg.y() - 4, "quiet bold", fitting(row.domain, svg.width()));
       domain = row.domain;

@@ -40,12 +40,6 @@ void sort_by_size(std::vector<drawing::ForestRow>& rows) {
                            [](const auto& row) { return size_of(row.ratio); });
 }
 
-/// "resnet18"; a variant stands behind it where there is one.
-std::string row_name(const Benchmark& benchmark) {
-  if (benchmark.variant == Variant{}) return benchmark.workload;
-  return benchmark.workload + " " + to_string(benchmark.variant);
-}
-
 HeatCell cell_of(const VerdictRow& verdict, const Context& context) {
   return {.verdict = verdict.verdict,
           .ratio = ratio_of(verdict),
@@ -112,6 +106,11 @@ Result<drawing::ForestPlot> forest_of(const Context& context,
   return plot;
 }
 
+std::string row_name(const Benchmark& benchmark) {
+  if (benchmark.variant == Variant{}) return benchmark.workload;
+  return benchmark.workload + " " + to_string(benchmark.variant);
+}
+
 Result<drawing::HeatMap> heat_map_of(const Context& context,
                                      const storage::ComparisonRow& comparison, Metric metric,
                                      const Domains& domains, HeatOrder order) {
@@ -121,6 +120,7 @@ Result<drawing::HeatMap> heat_map_of(const Context& context,
   for (const auto& row : verdicts) present.insert(row.series.benchmark.configuration);
   drawing::HeatMap map{.title = names.candidate + " against " + names.baseline,
                        .metric = metric,
+                       .is_by_domain = order == HeatOrder::domain,
                        .threshold = context.threshold};
   for (const auto configuration : present) map.configurations.push_back(to_string(configuration));
   for (const auto& verdict : verdicts) {

@@ -16,6 +16,8 @@ std::string_view class_of(Cells cells) {
   switch (cells) {
     case Cells::numbers:
       return " class=\"number\"";
+    case Cells::phrases:
+      return " class=\"phrase\"";
     case Cells::words:
       return " class=\"word\"";
     case Cells::texts:

@@ -1,13 +1,11 @@
 #include <algorithm>
-#include <cmath>
 
 #include "items.hpp"
-#include "torchwatch/evidence/comparison.hpp"
+#include "map_section.hpp"
 #include "torchwatch/figures/figures.hpp"
 #include "torchwatch/forms/actions.hpp"
 #include "torchwatch/profiles/pages.hpp"
 #include "torchwatch/records/hex.hpp"
-#include "torchwatch/records/words.hpp"
 #include "torchwatch/report/incident_state.hpp"
 #include "torchwatch/report/outcome.hpp"
 #include "torchwatch/report/reproduce.hpp"
@@ -22,30 +20,6 @@ namespace torchwatch::pages {
 namespace {
 
 using storage::VerdictRow;
-
-const std::vector<std::string> kOnly{"all", "regressed", "improved", "unsure", "failed"};
-const std::vector<std::string> kOrders{"effect", "name", "domain"};
-
-/// What of a comparison its page shows.
-struct Shown {
-  Metric metric = Metric::time;
-  std::string only;
-  std::string configuration;  ///< whose small pictures are shown; empty: the first
-  evidence::HeatOrder order = evidence::HeatOrder::effect;
-};
-
-Result<Shown> shown_of(const View& view) {
-  TW_TRY(const auto parameters, parameters_of(view, {"metric", "only", "order", "configuration"}));
-  Shown shown{.only = value_or(parameters, "only", "all"),
-              .configuration = value_or(parameters, "configuration", "")};
-  TW_TRY(shown.metric, parse_metric(value_or(parameters, "metric", "time")));
-  TW_TRY_VOID(check_choice("only", shown.only, kOnly));
-  const auto order = value_or(parameters, "order", "effect");
-  TW_TRY_VOID(check_choice("order", order, kOrders));
-  if (order == "name") shown.order = evidence::HeatOrder::name;
-  if (order == "domain") shown.order = evidence::HeatOrder::domain;
-  return shown;
-}
 
 html::Fragment verdict_table(const std::vector<VerdictRow>& rows, const View& view) {
   std::vector<report::EffectFacts> effects;
@@ -86,89 +60,6 @@ html::Fragment verdict_sections(const report::SortedVerdicts& sorted, const Show
          html::details(heading("Unchanged", sorted.unchanged),
                        verdict_table(sorted.unchanged, view) +
                            html::paragraph(html::text(report::unchanged_text(view.confidence))));
-}
-
-/// The metrics that the comparison has verdicts on.
-std::vector<std::string> metrics_of(const std::vector<VerdictRow>& verdicts) {
-  std::vector<std::string> metrics;
-  for (const auto& word : Words<Metric>::kAll) {
-    const auto has = [&](const VerdictRow& row) { return row.series.metric == word.value; };
-    if (std::ranges::any_of(verdicts, has)) metrics.emplace_back(word.spelling);
-  }
-  return metrics;
-}
-
-/// "cpu-train -0.3 % over 84 models": only those that ran with both builds.
-std::string mean_of(const drawing::HeatMap& map, std::size_t column) {
-  double sum = 0;
-  std::size_t count = 0;
-  for (const auto& row : map.rows) {
-    const auto& ratio = row.cells[column].ratio;
-    if (!ratio || *ratio <= 0) continue;
-    sum += std::log(*ratio);
-    ++count;
-  }
-  if (count == 0) return "";
-  return map.configurations[column] + " " +
-         figures::change(std::exp(sum / static_cast<double>(count))) + " over " +
-         figures::count(count, "model");
-}
-
-std::string means_text(const drawing::HeatMap& map) {
-  std::string text;
-  for (std::size_t i = 0; i < map.configurations.size(); ++i) {
-    const auto mean = mean_of(map, i);
-    if (!mean.empty()) text += (text.empty() ? "" : ", ") + mean;
-  }
-  return text.empty()
-             ? "No model has values with both builds."
-             : "Geometric mean of the models that ran with both builds, more is worse: " + text +
-                   ".";
-}
-
-/// The past of each model in one configuration, in the order of the heat map above it.
-Result<html::Fragment> multiples_section(const storage::ComparisonRow& row, const Shown& shown,
-                                         const drawing::HeatMap& map, const View& view) {
-  if (map.configurations.empty()) return html::Fragment();
-  const auto& first = map.configurations.front();
-  const auto wanted = shown.configuration.empty() ? first : shown.configuration;
-  TW_TRY_VOID(check_choice("configuration", wanted, map.configurations));
-  TW_TRY(const auto configuration, parse_configuration(wanted));
-  const auto context = context_of(view);
-  TW_TRY(const auto sparklines, evidence::sparklines_of(context, row.id, shown.metric,
-                                                        evidence::kSparklineValues, configuration));
-  auto multiples = evidence::small_multiples_of(context, sparklines, configuration, map);
-  multiples.frame.id = "past";
-  const auto nightlies = figures::grouped(std::ssize(sparklines.comparisons));
-  return html::section(
-      "The past of each model",
-      choice(view, "configuration", wanted, first, map.configurations) +
-          figure_of(multiples, "The nightlies up to this comparison, " + nightlies +
-                                   " of at most " + std::to_string(evidence::kSparklineValues) +
-                                   "; " + wanted),
-      "pasts");
-}
-
-Result<html::Fragment> heat_map_section(const storage::ComparisonRow& row, const Shown& shown,
-                                        const std::vector<VerdictRow>& verdicts, const View& view) {
-  if (verdicts.empty()) return html::Fragment();
-  TW_TRY(auto map,
-         evidence::heat_map_of(context_of(view), row, shown.metric, domains_of(view), shown.order));
-  map.frame.id = "map";
-  TW_TRY(const auto pasts, multiples_section(row, shown, map, view));
-  const auto metric = std::string(to_string(shown.metric));
-  const auto order = view.request.query.find("order");
-  return html::section(
-             "All models",
-             choice(view, "metric", metric, "time", metrics_of(verdicts)) +
-                 choice(view, "order", order == view.request.query.end() ? "effect" : order->second,
-                        "effect", kOrders) +
-                 html::paragraph(html::text(means_text(map))) +
-                 figure_of(map, "Change of " + std::string(figures::name_of(shown.metric)) + ", " +
-                                    figures::count(map.rows.size(), "model") + " in " +
-                                    figures::count(map.configurations.size(), "configuration")),
-             "map") +
-         pasts;
 }
 
 /// What is to be said of the comparison as a whole: a changed machine, runs without a sandbox.
@@ -323,12 +214,12 @@ Result<Page> page_of(const storage::ComparisonRow& row, const Shown& shown, View
   TW_TRY(const auto verdicts, storage::ComparisonStore(database).verdicts_of(row.id));
   TW_TRY(const auto incidents, storage::IncidentStore(database).of_comparison(row.id));
   TW_TRY(const auto found, incident_table(incidents, view));
-  TW_TRY(const auto map, heat_map_section(row, shown, verdicts, view));
+  const auto sorted = report::sorted(verdicts, incidents);
+  TW_TRY(const auto map, heat_map_section(row, shown, verdicts, sorted, view));
   TW_TRY(const auto builds, builds_section(row, verdicts, view));
   TW_TRY(const auto remark, remark_on(row, view));
   TW_TRY(const auto traces, traces_of(row, view));
   TW_TRY(const auto range, range_cell(row, view));
-  const auto sorted = report::sorted(verdicts, incidents);
   std::vector<Fact> facts{
       {"comparison", std::to_string(row.id) + ", " + std::string(to_string(row.purpose))},
       {"state", state},
@@ -354,21 +245,6 @@ Result<Page> page_of(const storage::ComparisonRow& row, const Shown& shown, View
 }
 
 }  // namespace
-
-Result<html::Fragment> newest_matrix(const std::vector<storage::ComparisonRow>& rows,
-                                     const View& view) {
-  TW_TRY(const auto shown, shown_of(view));
-  for (const auto& row : rows) {
-    // What these found lies in a setting or was planted, and not in the build.
-    const bool says_nothing_of_builds =
-        row.purpose == storage::Purpose::drill || row.purpose == storage::Purpose::study;
-    if (says_nothing_of_builds) continue;
-    TW_TRY(const auto verdicts,
-           storage::ComparisonStore(view.sources.database).verdicts_of(row.id));
-    if (!verdicts.empty()) return heat_map_section(row, shown, verdicts, view);
-  }
-  return html::Fragment();
-}
 
 Result<Page> make_comparison(const View& view) {
   TW_TRY(const auto shown, shown_of(view));

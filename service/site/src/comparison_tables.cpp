@@ -91,7 +91,7 @@ std::vector<Cell> first_cells(const ComparisonInList& item, const View& view) {
 html::Table without_rows(bool with_rest) {
   html::Table table{.columns = {{"id", Cells::numbers},
                                 {"builds"},
-                                {"trunk commits"},
+                                {"trunk commits", Cells::phrases},
                                 {"commits", Cells::numbers},
                                 {"purpose", Cells::words},
                                 {"result", Cells::states},

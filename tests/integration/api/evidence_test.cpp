@@ -311,6 +311,10 @@ TEST_CASE("a drill is found or missed, not regressed or unchanged, and the audit
   CHECK(api.get("/api/v1/comparisons/" + missed).body.at("result") == "missed");
   CHECK_THAT(api.page("/comparisons/" + missed),
              Contains("A drill, missed: the build is compared with itself"));
+  const auto list = api.page("/comparisons?purpose=drill");
+  CHECK_THAT(list, Contains("<span class=\"state found\">found</span>"));
+  CHECK_THAT(list, Contains("<span class=\"state missed\">missed</span>"));
+  CHECK_THAT(list, Contains("?purpose=nightly") && Contains("?purpose=study"));
   const auto drills = api.get("/api/v1/audits").body.at("drills");
   CHECK(drills.at("planted") == 2);
   CHECK(drills.at("missed") == 1);

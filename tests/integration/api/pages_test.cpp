@@ -311,6 +311,29 @@ TEST_CASE("a comparison's page has the verdicts, and the unchanged ones folded")
   CHECK(page.find("<summary>Unchanged (1)") < page.find("cpu_peak"));
 }
 
+TEST_CASE("what a comparison's page is asked for alone is alone in its heat map, too") {
+  Pages api;
+  auto row = ComparisonStore(*api.database).verdicts_of(1).value().front();
+  const auto regressed = row.series.benchmark.workload;
+  row.series.benchmark.workload = "alexnet";
+  row.verdict = Verdict::unchanged;
+  row.ratio = row.interval_low = row.interval_high = 1;
+  REQUIRE(ComparisonStore(*api.database).add_verdict(row));
+  const auto drawn = [&](const std::string& only) {
+    const auto page = api.page("/comparisons/1?only=" + only);
+    return page.substr(page.find("id=\"map\""));
+  };
+  CHECK_THAT(drawn("all"), Contains("alexnet") && Contains(", 2 models in"));
+  CHECK_THAT(drawn("regressed"), Contains(regressed) && !Contains("alexnet") &&
+                                     Contains(", 1 of 2 models in") &&
+                                     Contains(", only regressed") && Contains("over 2 models"));
+  CHECK_THAT(drawn("improved"), Contains("Only improved: none of 2 models in") &&
+                                    !Contains("<svg") && !Contains("the past of each model"));
+  CHECK_THAT(api.get("/comparisons/1.md?only=regressed").text,
+             Contains("1 of 2 models") && !Contains("alexnet"));
+  CHECK_THAT(api.get("/comparisons/1.csv?only=regressed").text, Contains("alexnet"));
+}
+
 TEST_CASE("a comparison's page and its twin list what moved exactly below the threshold") {
   Pages api;
   auto row = ComparisonStore(*api.database).verdicts_of(1).value().front();

@@ -104,15 +104,16 @@ TEST_CASE("a heat map has a row for each workload, and no verdict where there is
 TEST_CASE("a heat map is ordered by effect or by domain where that is asked for") {
   Judged rows;
   const evidence::Domains domains{{"alexnet", "vision"}, {"resnet18", "a domain before it"}};
-  const auto first = [&](evidence::HeatOrder order) {
-    return evidence::heat_map_of(rows.context, rows.row, Metric::time, domains, order)
-        .value()
-        .rows.front()
-        .workload;
+  const auto map_by = [&](evidence::HeatOrder order) {
+    return evidence::heat_map_of(rows.context, rows.row, Metric::time, domains, order).value();
   };
-  CHECK(first(evidence::HeatOrder::name) == "alexnet");
-  CHECK(first(evidence::HeatOrder::effect) == "alexnet");
-  CHECK(first(evidence::HeatOrder::domain) == "resnet18");
+  CHECK(map_by(evidence::HeatOrder::name).rows.front().workload == "alexnet");
+  const auto by_effect = map_by(evidence::HeatOrder::effect);
+  CHECK(by_effect.rows.front().workload == "alexnet");
+  CHECK_FALSE(by_effect.is_by_domain);
+  const auto by_domain = map_by(evidence::HeatOrder::domain);
+  CHECK(by_domain.rows.front().workload == "resnet18");
+  CHECK(by_domain.is_by_domain);
 }
 
 TEST_CASE("a variant has a row of its own in a heat map") {
@@ -123,6 +124,7 @@ TEST_CASE("a variant has a row of its own in a heat map") {
   const auto map = evidence::heat_map_of(rows.context, rows.row, Metric::time).value();
   REQUIRE(map.rows.size() == 3);
   CHECK(map.rows[2].workload == "resnet18 bf16");
+  CHECK(map.rows[2].workload == evidence::row_name(variant.benchmark));
 }
 
 TEST_CASE("sparklines have the values of the judged nightlies up to a comparison") {

@@ -211,6 +211,22 @@ TEST_CASE("a cell of a heat map is coloured by the threshold of its series") {
   CHECK_THAT(svg_of(map), Contains("+7.0 % or +2.0 % (each series its own)"));
 }
 
+TEST_CASE("a heat map has headings of domains only where its rows stand by domain") {
+  auto map = sample_heat_map();
+  CHECK_THAT(svg_of(map), Contains(">recommendation<"));
+  map.is_by_domain = false;
+  check_sound(map);
+  CHECK_THAT(svg_of(map), !Contains(">recommendation<"));
+}
+
+TEST_CASE("a narrow heat map has each name whole, on a line above its cells") {
+  auto map = sample_heat_map();
+  map.is_by_domain = false;
+  map.frame.width = kNarrowWidth;
+  require_golden("drawing/heat_map_narrow.svg", svg_of(map));
+  CHECK_THAT(svg_of(map), Contains(">nvidia_deeprecommender<"));
+}
+
 TEST_CASE("a drawing is an image, or a group where links in it must be reached") {
   CHECK_THAT(svg_of(sample_memory()), Contains("role=\"img\""));
   CHECK_THAT(svg_of(sample_forest()), Contains("role=\"group\""));

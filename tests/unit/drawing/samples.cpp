@@ -179,9 +179,11 @@ ProbeStrips sample_probes() {
 
 HeatMap sample_heat_map() {
   using enum Verdict;
-  return {.title = "2026-11-20 against 2026-11-19",
-          .configurations = {"cpu-train", "cpu-infer", "cuda-train", "cuda-infer"},
-          .rows = {
+  return {
+      .title = "2026-11-20 against 2026-11-19",
+      .configurations = {"cpu-train", "cpu-infer", "cuda-train", "cuda-infer"},
+      .rows =
+          {
               {"resnet18",
                "computer vision",
                {{regressed, 1.123, true, "s/1"},
@@ -202,7 +204,8 @@ HeatMap sample_heat_map() {
                "reinforcement learning",
                {{inconclusive, 1.03}, {unchanged, 1.002}, {regressed, 6.8, true}, {unsupported}},
                ""},
-          }};
+          },
+      .is_by_domain = true};
 }
 
 SmallMultiples sample_multiples() {

@@ -18,7 +18,8 @@ TEST_CASE("text of others cannot end a cell, an attribute or a page") {
   const std::string hostile = R"(</td><script>&'"x)";
   const std::string safe = "&lt;/td&gt;&lt;script&gt;&amp;&#39;&quot;x";
   CHECK(quoted(hostile) == safe);
-  for (const auto cells : {Cells::texts, Cells::words, Cells::numbers, Cells::states}) {
+  for (const auto cells :
+       {Cells::texts, Cells::phrases, Cells::words, Cells::numbers, Cells::states}) {
     const auto html = html_of({.columns = {{hostile, cells}}, .rows = {{hostile}}});
     CHECK_THAT(html, !Contains("<script>") && Contains(">" + safe + "<"));
   }
@@ -46,6 +47,13 @@ TEST_CASE("a cell names its column, a number stands to the right, a state is a w
   CHECK_THAT(html, Contains(R"(<td class="number" data-column="series">12</td>)"));
   CHECK_THAT(html,
              Contains(R"(<td data-column="state"><span class="state open">open</span></td>)"));
+}
+
+TEST_CASE("cells of a column say whether they may break, and where") {
+  const auto html = html_of({.columns = {{"commits", Cells::phrases}, {"day", Cells::words}},
+                             .rows = {{"a to b", "2026-11-20"}}});
+  CHECK_THAT(html, Contains(R"(<td class="phrase" data-column="commits">a to b</td>)"));
+  CHECK_THAT(html, Contains(R"(<td class="word" data-column="day">)"));
 }
 
 TEST_CASE("a cell without a state stays empty") {

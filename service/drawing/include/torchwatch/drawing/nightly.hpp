@@ -25,15 +25,15 @@ struct HeatRow {
   std::string link = {};
 };
 
-/// One metric of all workloads in all configurations. Rows stand in the order given; where domains
-/// follow one another, each gets a heading.
+/// One metric of all workloads in all configurations. Rows stand in the order given.
 struct HeatMap {
   Frame frame = {};
   std::string title = {};
   Metric metric = Metric::time;
   std::vector<std::string> configurations = {};
   std::vector<HeatRow> rows = {};
-  double threshold = 1.07;  ///< changes of this size get the full colour
+  bool is_by_domain = false;  ///< rows of one domain stand together: each domain gets a heading
+  double threshold = 1.07;    ///< changes of this size get the full colour
 };
 
 /// The past of one metric of a workload, in a small picture of its own.

@@ -27,6 +27,10 @@ enum class HeatOrder { name, effect, domain };
 /// The domains of workloads, by name.
 using Domains = std::map<std::string, std::string>;
 
+/// Returns the name of a benchmark's row in a heat map: "resnet18"; a variant stands behind it
+/// where there is one. Pure.
+std::string row_name(const Benchmark&);
+
 /// Returns the verdicts of one metric, a row for each workload and variant.
 Result<drawing::HeatMap> heat_map_of(const Context&, const storage::ComparisonRow&, Metric,
                                      const Domains& = {}, HeatOrder = HeatOrder::name);

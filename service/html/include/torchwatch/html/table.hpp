@@ -9,9 +9,10 @@
 
 namespace torchwatch::html {
 
-/// What a column holds; the style sheet depends on it. Texts may break anywhere, words do not
-/// break, numbers are aligned to the right, states are coloured words.
-enum class Cells { texts, words, numbers, states };
+/// What a column holds; the style sheet depends on it. Texts may break anywhere, phrases between
+/// their words only, words do not break, numbers are aligned to the right, states are coloured
+/// words.
+enum class Cells { texts, phrases, words, numbers, states };
 
 struct Column {
   std::string name;  ///< shown beside each cell where the screen is too narrow for a table
