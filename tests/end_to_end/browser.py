@@ -31,13 +31,17 @@ LOCAL_LINKS = "[...document.links].map(a => a.href)"
 # - outside: tables that stick out of their column;
 # - covered: texts of a heat map that its cells lie on.
 OUTLINE = """() => {
-const shown = (what, where = document) =>
-  [...where.querySelectorAll(what)].filter(each => each.checkVisibility());
+const shown = what =>
+  [...document.querySelectorAll(what)].filter(each => each.checkVisibility());
 const right = each => each.getBoundingClientRect().right;
-const isUnder = (text, cell) => {
-  const [a, b] = [text, cell].map(each => each.getBoundingClientRect());
-  return !cell.parentElement.contains(text) && a.left < b.right - 1 && a.right > b.left + 1
-    && a.top < b.bottom - 4 && a.bottom > b.top + 4;
+const boxed = each => ({ each, box: each.getBoundingClientRect() });
+const isUnder = (text, cell) => !cell.each.parentElement.contains(text.each)
+  && text.box.left < cell.box.right - 1 && text.box.right > cell.box.left + 1
+  && text.box.top < cell.box.bottom - 4 && text.box.bottom > cell.box.top + 4;
+const covered = drawing => {
+  const cells = [...drawing.querySelectorAll('rect.cell')].map(boxed);
+  const texts = [...drawing.querySelectorAll('text')].map(boxed);
+  return texts.filter(text => cells.some(cell => isUnder(text, cell)));
 };
 return ({
   titles: document.title,
@@ -52,9 +56,7 @@ return ({
   spilt: shown('td').filter(each => each.scrollHeight > each.clientHeight + 1
     || each.scrollWidth > each.clientWidth + 1).map(each => each.dataset.column),
   outside: shown('table').filter(each => right(each) > right(each.parentElement) + 1).length,
-  covered: shown('#map svg.drawing').flatMap(drawing => [...drawing.querySelectorAll('text')]
-    .filter(text => shown('rect.cell', drawing).some(cell => isUnder(text, cell)))
-    .map(text => text.textContent)),
+  covered: shown('#map svg.drawing').flatMap(covered).map(text => text.each.textContent),
 })
 }"""
 
