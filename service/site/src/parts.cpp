@@ -1,6 +1,7 @@
 #include "torchwatch/site/parts.hpp"
 
 #include <algorithm>
+#include <ranges>
 
 #include "torchwatch/documents/bisection.hpp"
 #include "torchwatch/documents/study.hpp"
@@ -59,13 +60,15 @@ html::Fragment commit_list(const report::CulpritFacts& cause, const View& view) 
   return html::list(commits);
 }
 
-/// Who acknowledged an incident, as they say; empty where nobody did.
-std::string who_has(const storage::IncidentRow& incident) {
-  const bool is_taken = incident.state == storage::IncidentState::acknowledged;
-  return is_taken && !incident.decisions.empty() ? incident.decisions.back().decision.by : "";
-}
-
 }  // namespace
+
+std::string who_has(const storage::IncidentRow& incident) {
+  if (incident.state != storage::IncidentState::acknowledged) return "";
+  for (const auto& row : incident.decisions | std::views::reverse) {
+    if (row.kind == storage::DecisionKind::acknowledged) return row.decision.by;
+  }
+  return "";
+}
 
 std::string name_of(const storage::BuildRow& build, const View& view) {
   const bool is_private = build.origin == storage::BuildOrigin::folder && !view.is_trusted;
