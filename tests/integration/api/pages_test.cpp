@@ -229,6 +229,7 @@ TEST_CASE("every page leads to the pages of what it names") {
   has("/", "comparisons");
   has("/", "https://github.com/owner/issues/issues/17");
   has("/incidents", "incidents/1");
+  has("/incidents", "mutes");
   has("/incidents/1", "../comparisons/1");
   has("/incidents/1", "https://github.com/owner/issues/issues/17");
   has("/incidents/1", "https://github.com/pytorch/pytorch/commit/" + kCulprit);
