@@ -78,6 +78,26 @@ std::string last_use_of(const report::BuildFiles& files) {
   return files.last_used == 0 ? "" : platform::date_and_minute(files.last_used);
 }
 
+/// "The builds in [build] cache add up to 12.3 GiB; ..."; empty where the limit is not known.
+Result<html::Fragment> cache_note(const View& view) {
+  const auto limit = view.sources.cache_limit_bytes;
+  if (limit == 0 || !view.sources.files_of) return html::Fragment();
+  TW_TRY(const auto builds, storage::BuildStore(view.sources.database).list());
+  std::int64_t sum = 0;
+  bool is_counted = true;
+  for (const auto& build : builds) {
+    if (build.folder.empty()) continue;
+    const auto files = view.sources.files_of(build);
+    if (!files.are_there || !files.are_in_cache) continue;
+    sum += files.bytes.value_or(0);
+    is_counted = is_counted && files.bytes;
+  }
+  return html::paragraph(html::text("The builds in [build] cache add up to " + figures::bytes(sum) +
+                                    (is_counted ? "" : ", and not all are counted yet") +
+                                    "; with the kits of runners it may hold " +
+                                    figures::bytes(limit) + " (cache_limit)."));
+}
+
 /// What becomes of a build's files.
 std::string files_text(const report::BuildFiles& files) {
   const auto word = std::string(report::word_of(files));
@@ -190,7 +210,9 @@ Result<Page> make_builds(const View& view) {
                      view.is_trusted ? shortened(why) : ""});
   }
   using html::Cells;
-  const auto content = html::title("Builds") + choice(view, "origin", origin, "all", origins) +
+  TW_TRY(const auto cache, cache_note(view));
+  const auto content = html::title("Builds") + cache +
+                       choice(view, "origin", origin, "all", origins) +
                        html::table({.columns = {{"id", Cells::numbers},
                                                 {"name"},
                                                 {"origin", Cells::words},
