@@ -230,6 +230,7 @@ TEST_CASE("every page leads to the pages of what it names") {
   has("/", "https://github.com/owner/issues/issues/17");
   has("/incidents", "incidents/1");
   has("/incidents", "mutes");
+  has("/models", "coverage");
   has("/incidents/1", "../comparisons/1");
   has("/incidents/1", "https://github.com/owner/issues/issues/17");
   has("/incidents/1", "https://github.com/pytorch/pytorch/commit/" + kCulprit);
