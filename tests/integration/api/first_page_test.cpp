@@ -25,7 +25,7 @@ struct FirstPage : Api {
     REQUIRE(ComparisonStore(*database).advance(row, state, clock.wall_now()));
   }
 
-  /// One more nightly, found so many days later at that time of the day.
+  /// One more nightly, found `days` later at that time of the day.
   ComparisonRow add_nightly(int days, std::chrono::minutes at) {
     constexpr WallMillis kMidnight = 1'786'838'400'000;
     const auto found = kMidnight +
