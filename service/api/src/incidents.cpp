@@ -5,6 +5,7 @@
 #include "torchwatch/heard/heard.hpp"
 #include "torchwatch/paging/paging.hpp"
 #include "torchwatch/platform/user.hpp"
+#include "torchwatch/report/incident_state.hpp"
 #include "torchwatch/report/recheck.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/storage/incident_store.hpp"
@@ -17,7 +18,6 @@ using nlohmann::json;
 using storage::Decision;
 using storage::DecisionKind;
 using storage::IncidentRow;
-using storage::IncidentState;
 
 constexpr std::size_t kNameMax = 200;
 constexpr std::size_t kReasonMax = 4'000;
@@ -121,12 +121,14 @@ Result<Reply> decide(const Request& request, const Backend& backend, DecisionKin
 Result<Reply> list_incidents(const Request& request, const Backend& backend) {
   TW_TRY(const auto page, http::page_of(request, {"state", "kind", "workload", "configuration",
                                                   "variant", "metric", "from", "to"}));
-  TW_TRY_VOID(check_word<IncidentState>(page, "state"));
+  const auto state = page.filters.find("state");
+  const bool has_state = state != page.filters.end();
+  if (has_state) TW_TRY_VOID(report::check_state_word(state->second));
   TW_TRY_VOID(check_word<IncidentKind>(page, "kind"));
   TW_TRY_VOID(check_word<Metric>(page, "metric"));
   TW_TRY(const auto days, days_of(page));
   const auto fits = [&](const IncidentRow& row) {
-    return days.have(row.opened_at) && page.admits("state", to_string(row.state)) &&
+    return days.have(row.opened_at) && (!has_state || report::is_in_state(row, state->second)) &&
            page.admits("kind", to_string(row.kind)) && concerns(row, page);
   };
   return list_fitting<storage::IncidentStore>(

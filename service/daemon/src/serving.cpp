@@ -156,7 +156,11 @@ pages::Sources page_sources(const config::Config& config, storage::Database& dat
           .perfetto = config.web.perfetto,
           .confidence = config.detect.confidence,
           .threshold = 1 + config.detect.threshold,
-          .exact_threshold = 1 + config.detect.exact_threshold};
+          .exact_threshold = 1 + config.detect.exact_threshold,
+          .gate = 1 + config.detect.gate,
+          .false_incidents_per_year = config.detect.false_incidents_per_year,
+          .no_nightly_alarm = config.alarm.no_nightly,
+          .cache_limit_bytes = config.build.cache_limit_bytes};
 }
 
 Status Daemon::start_server() {

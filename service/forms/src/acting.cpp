@@ -82,18 +82,28 @@ Result<nlohmann::json> body_of(const Sent& sent) {
   return body;
 }
 
+/// The path of the endpoint that does it, for the item.
+std::string path_of_endpoint(const Request& request, const Sent& sent) {
+  if (sent.action.endpoint.empty()) return "/api/v1" + request.path;
+  constexpr std::string_view kId = "{id}";
+  auto path = "/api/v1" + std::string(sent.action.endpoint);
+  const auto at = path.find(kId);
+  if (at != std::string::npos) path.replace(at, kId.size(), http::percent_encoded(sent.id));
+  return path;
+}
+
 /// Asks the API as who is signed in. Errors: those of the endpoint; invalid, for a token that lacks
 /// the scope, as the reply says.
 Result<Reply> ask_api(const Request& request, const Sent& sent, const pages::Sources& sources) {
   auto asked = request;
   TW_TRY(const auto body, body_of(sent));
-  const auto& endpoint = sent.action.endpoint;
-  asked.path = "/api/v1" + (endpoint.empty() ? request.path : std::string(endpoint));
+  asked.method = sent.action.method;
+  asked.path = path_of_endpoint(request, sent);
   asked.content_type = "application/json";
   asked.body = body.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   // Who presses a button twice has decided, or asked, once.
   const auto once = sent.typed.find(kOnce);
-  if (endpoint.empty()) asked.idempotency_key = "a-form-of-a-page";
+  if (sent.action.endpoint.empty()) asked.idempotency_key = "a-form-of-a-page";
   if (once != sent.typed.end()) asked.idempotency_key = once->second;
   const auto found = http::match(sources.api, asked);
   if (!found) return found.error();

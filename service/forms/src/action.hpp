@@ -17,7 +17,8 @@ struct Action {
   std::string_view done;    ///< what the page says afterwards
   bool takes_reason = false;
   bool needs_reason = false;
-  std::string_view endpoint = {};  ///< where it is not that of the same path
+  std::string_view endpoint = {};    ///< where it is not that of the same path
+  std::string_view method = "POST";  ///< of the endpoint
 };
 
 inline constexpr std::array kActions{
@@ -36,6 +37,9 @@ inline constexpr std::array kActions{
     Action{"/requests/{id}/cancel", "Cancel the request", "It is cancelled."},
     Action{"/builds/{id}/pin", "Pin", "It is pinned: its files stay when the cache is full."},
     Action{"/builds/{id}/unpin", "Let it go", "It is not pinned any more."},
+    Action{"/builds/{id}/remove-files", "Remove its files",
+           "Its files are removed; they are fetched or made again when they are needed.", false,
+           false, "/builds/{id}", "DELETE"},
     Action{"/mutes/{id}/lift", "Lift the mute", "It is lifted."},
     Action{"/outbox/retry", "Send again", "The message is due again."}};
 

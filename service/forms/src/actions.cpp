@@ -24,7 +24,7 @@ std::optional<Scope> scope_of(const Action& action, const View& view) {
   const auto path =
       "/api/v1" + std::string(action.endpoint.empty() ? action.path : action.endpoint);
   const auto found = std::ranges::find_if(view.sources.api, [&](const auto& route) {
-    return route.method == "POST" && route.path == path;
+    return route.method == action.method && route.path == path;
   });
   return found == view.sources.api.end() ? std::nullopt : found->scope;
 }
@@ -96,6 +96,13 @@ std::string form_text(const std::vector<const Action*>& actions, const std::stri
             "\">" + html::quoted(action->button) + "</button>\n";
   }
   return form + "</p>\n</form>\n";
+}
+
+/// The action that cancels an item of the queue.
+const Action* cancelling(storage::ItemKind kind) {
+  if (kind == storage::ItemKind::comparison) return action_at("/comparisons/{id}/cancel");
+  if (kind == storage::ItemKind::bisection) return action_at("/bisections/{id}/cancel");
+  return action_at("/requests/{id}/cancel");
 }
 
 Fragment offer(std::initializer_list<std::string_view> paths, storage::Id id, const View& view) {
@@ -182,7 +189,35 @@ Fragment for_request(storage::Id id, bool has_ended, const View& view) {
 
 Fragment for_build(storage::Id id, const report::BuildFiles& files, const View& view) {
   if (!files.are_in_cache) return {};
-  return offer({files.are_pinned ? "/builds/{id}/unpin" : "/builds/{id}/pin"}, id, view);
+  if (files.are_pinned) return offer({"/builds/{id}/unpin"}, id, view);
+  return offer({"/builds/{id}/pin", "/builds/{id}/remove-files"}, id, view);
+}
+
+Fragment for_queue(const std::vector<QueuedItem>& items, const View& view) {
+  if (view.sources.api.empty() || items.empty()) return {};
+  if (!view.request.signed_in) return sign_in_text(view);
+  std::string buttons;
+  std::string first;
+  std::vector<const Action*> refused;
+  Scopes lacking;
+  for (const auto& [kind, id] : items) {
+    const auto* action = cancelling(kind);
+    const auto scope = scope_of(*action, view);
+    const bool may = scope && view.request.signed_in->scopes.contains(*scope);
+    if (!may && scope && lacking.insert(*scope).second) refused.push_back(action);
+    if (!may) continue;
+    const auto address = address_of(*action, std::to_string(id), view);
+    if (first.empty()) first = address;
+    buttons += "<button type=\"submit\" formaction=\"" + html::quoted(address) + "\">Cancel " +
+               html::quoted(to_string(kind)) + " " + std::to_string(id) + "</button>\n";
+  }
+  Fragment content;
+  if (!buttons.empty()) {
+    content += only_html("<form class=\"act\" method=\"post\" action=\"" + html::quoted(first) +
+                         "\">\n" + key_field(view.request) + "<p class=\"buttons\">\n" + buttons +
+                         "</p>\n</form>\n");
+  }
+  return refused.empty() ? content : content + lacking_text(lacking, refused, view);
 }
 
 Fragment for_mute(storage::Id id, const View& view) {

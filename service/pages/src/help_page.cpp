@@ -40,9 +40,19 @@ html::Fragment words_section(std::string_view heading, html::Rows rows) {
                                              .rows = std::move(rows)}));
 }
 
-/// The glossary's tables, a section each.
-html::Fragment glossary() {
-  html::Fragment content;
+/// The glossary: its tables, a section each, and all words in one table.
+struct Glossary {
+  html::Fragment sections;
+  html::Table words = {.columns = {{"word", html::Cells::words}, {"meaning"}}};
+
+  void add(std::string_view heading, html::Rows rows) {
+    sections += words_section(heading, rows);
+    for (std::size_t i = 1; i < rows.size(); ++i) words.rows.push_back(std::move(rows[i]));
+  }
+};
+
+Glossary glossary() {
+  Glossary glossary;
   std::string_view rest = kGlossary;
   std::string heading;
   html::Rows rows;
@@ -51,11 +61,12 @@ html::Fragment glossary() {
     auto cells = cells_of(line);
     if (cells.size() == 2) rows.push_back(std::move(cells));
     if (!line.starts_with("## ")) continue;
-    content += words_section(heading, std::move(rows));
+    glossary.add(heading, std::move(rows));
     rows.clear();
     heading = line.substr(3);
   }
-  return content + words_section(heading, std::move(rows));
+  glossary.add(heading, std::move(rows));
+  return glossary;
 }
 
 html::Fragment reading_guide(const View& view) {
@@ -84,25 +95,92 @@ html::Fragment reading_guide(const View& view) {
       "reading");
 }
 
+/// Says what `regressed` asks for, with the numbers that hold here.
+html::Fragment formula(const View& view) {
+  const auto& sources = view.sources;
+  const auto half = 1 + (sources.threshold - 1) / 2;
+  return html::section(
+      "The formula",
+      html::list(
+          {html::text("A run is one fresh process, its value the median of its samples. Runs of "
+                      "both builds pair up; each pair gives the logarithm of candidate over "
+                      "baseline. The change is their Hodges-Lehmann estimate, the median of the "
+                      "means of any two."),
+           html::text(
+               "A time regressed when, on fresh pairs alone, the estimate reaches the gate, " +
+               figures::change(sources.gate) +
+               "; its signed-rank bound lies above half of "
+               "the threshold, " +
+               figures::change(half) +
+               "; and a trimmed t statistic (Yuen) differs from 0 within the series' share "
+               "of the error budget, false incidents per year: " +
+               figures::number(sources.false_incidents_per_year) + "."),
+           html::text("Memory regressed when every run of the candidate exceeds every run of the "
+                      "baseline by more than " +
+                      figures::change(sources.threshold) +
+                      " and by the metric's least number of bytes; a leak by those bytes alone. "
+                      "Where all runs of each build agree to the byte, it is " +
+                      figures::change(sources.exact_threshold) + "."),
+           html::text("[detect] thresholds may name other numbers for single series.")}),
+      "formula");
+}
+
 html::Fragment addresses_guide() {
   return html::section(
       "Addresses",
       html::list(
-          {html::text("Every page has twins: `.json` is the API's answer, `.md` the text, `.csv` "
-                      "the table, as in `/comparisons.csv`."),
+          {html::text("Pages of data have twins: `.json` is the API's answer, `.md` the text, "
+                      "`.csv` the table, as in `/comparisons.csv`. Every page has its `.md`; "
+                      "one without a table has no `.csv`, one that the API does not know no "
+                      "`.json`."),
            html::text("`/nightlies/NAME` shows the comparison of a nightly, `/compare/A...B` those "
                       "of two builds."),
            html::text("What a page shows stands in its address; defaults are left out.")}),
       "addresses");
 }
 
+/// The keys that the script knows, in its order.
+html::Table keys_table() {
+  using html::Cells;
+  const std::string chart = "in a chart";
+  const std::string map = "in a heat map";
+  return {.columns = {{"key", Cells::words}, {"what it does"}, {"where", Cells::words}},
+          .rows = {{"?", "Show these keys", ""},
+                   {"/", "Search", ""},
+                   {"Ctrl+K", "Search", ""},
+                   {"a", "Decide on the incident: to the reason", ""},
+                   {"j", "Next row", ""},
+                   {"k", "Row before", ""},
+                   {"x", "Choose the row, or no longer", ""},
+                   {"c", "Compare the two chosen rows", ""},
+                   {"m", "Copy as Markdown: chosen rows, the section, or the page", ""},
+                   {"e", "Download the table as CSV", ""},
+                   {"f", "Filter the table", ""},
+                   {"[", "Nightly before, or older ones", ""},
+                   {"]", "Nightly after", ""},
+                   {"Enter", "Open", "on a row"},
+                   {"←", "Point before", chart},
+                   {"→", "Next point", chart},
+                   {"Home", "Oldest point", chart},
+                   {"End", "Newest point", chart},
+                   {"+", "Zoom in", chart},
+                   {"-", "Zoom out", chart},
+                   {"p", "Pin the point; two pins compare", chart},
+                   {"←", "Cell to the left", map},
+                   {"→", "Cell to the right", map},
+                   {"↑", "Cell above", map},
+                   {"↓", "Cell below", map},
+                   {"Enter", "Open the series", map}}};
+}
+
 html::Fragment keys_guide() {
   return html::section(
       "Keys",
       html::paragraph(html::text(
-          "In a browser that runs the pages' script, ? lists the keys of a page, and the button "
-          "Keys does the same. Single letters can be turned off there; the browser remembers it. "
-          "Without the script every page says the same, and links do what keys do.")),
+          "They work in a browser that runs the pages' script; ? and the button Keys list them "
+          "there. Single letters and signs can be turned off; the browser remembers it. Without "
+          "the script every page says the same, and links do what keys do.")) +
+          html::table(keys_table()),
       "keys");
 }
 
@@ -121,9 +199,11 @@ html::Fragment commands_guide() {
 
 Result<Page> make_help(const View& view) {
   TW_TRY_VOID(http::refuse_parameters(view.request));
+  auto words = glossary();
   return Page{.title = "Help",
-              .content = html::title("Help") + reading_guide(view) + addresses_guide() +
-                         keys_guide() + commands_guide() + glossary()};
+              .content = html::title("Help") + reading_guide(view) + formula(view) +
+                         addresses_guide() + keys_guide() + commands_guide() + words.sections,
+              .csv = std::move(words.words)};
 }
 
 }  // namespace torchwatch::pages

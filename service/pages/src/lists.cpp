@@ -6,6 +6,7 @@
 #include "torchwatch/forms/actions.hpp"
 #include "torchwatch/records/hex.hpp"
 #include "torchwatch/records/words.hpp"
+#include "torchwatch/report/incident_state.hpp"
 #include "torchwatch/report/reproduce.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/storage/build_store.hpp"
@@ -33,17 +34,17 @@ struct Filter {
   std::vector<std::string> words;
 };
 
-/// `read(limit, before)` lists rows, newest first; `word_of` gives a row's word, empty where it
-/// cannot be read.
-template <typename Read, typename Table, typename WordOf>
+/// `read(limit, before)` lists rows, newest first; `has(row, word)` says whether a row has the
+/// word.
+template <typename Read, typename Table, typename Has>
 Result<Page> list_of(const View& view, const std::string& title, const Filter& filter, Read read,
-                     Table table_of, WordOf word_of) {
+                     Table table_of, Has has) {
   TW_TRY(const auto page, http::page_of(view.request, {filter.name}));
   const auto wanted = value_or(page.filters, filter.name, "all");
   TW_TRY_VOID(check_choice(filter.name, wanted, filter.words));
   TW_TRY(auto rows, read(wanted == "all" ? page.limit + 1 : kScanned, page.before));
   if (wanted != "all") {
-    std::erase_if(rows, [&](const auto& row) { return word_of(row) != wanted; });
+    std::erase_if(rows, [&](const auto& row) { return !has(row, wanted); });
   }
   const auto more = cut_to(page, view, rows);
   TW_TRY(const auto table, table_of(rows, view));
@@ -75,6 +76,26 @@ html::Cell size_cell(const report::BuildFiles& files) {
 
 std::string last_use_of(const report::BuildFiles& files) {
   return files.last_used == 0 ? "" : platform::date_and_minute(files.last_used);
+}
+
+/// "The builds in [build] cache add up to 12.3 GiB; ..."; empty where the limit is not known.
+Result<html::Fragment> cache_note(const View& view) {
+  const auto limit = view.sources.cache_limit_bytes;
+  if (limit == 0 || !view.sources.files_of) return html::Fragment();
+  TW_TRY(const auto builds, storage::BuildStore(view.sources.database).list());
+  std::int64_t sum = 0;
+  bool is_counted = true;
+  for (const auto& build : builds) {
+    if (build.folder.empty()) continue;
+    const auto files = view.sources.files_of(build);
+    if (!files.are_there || !files.are_in_cache) continue;
+    sum += files.bytes.value_or(0);
+    is_counted = is_counted && files.bytes;
+  }
+  return html::paragraph(html::text("The builds in [build] cache add up to " + figures::bytes(sum) +
+                                    (is_counted ? "" : ", and not all are counted yet") +
+                                    "; with the kits of runners it may hold " +
+                                    figures::bytes(limit) + " (cache_limit)."));
 }
 
 /// What becomes of a build's files.
@@ -140,10 +161,15 @@ Result<html::Fragment> measuring_of(const Pair& pair, const View& view) {
 
 Result<Page> make_incidents(const View& view) {
   storage::IncidentStore store(view.sources.database);
-  return list_of(
-      view, "Incidents", {"state", all_or_one_of<storage::IncidentState>()},
-      [&](int limit, storage::Id before) { return store.list(limit, before); }, incident_table,
-      [](const auto& row) { return to_string(row.state); });
+  auto words = report::state_words();
+  words.insert(words.begin(), "all");
+  TW_TRY(auto page, list_of(
+                        view, "Incidents", {"state", std::move(words)},
+                        [&](int limit, storage::Id before) { return store.list(limit, before); },
+                        incident_table, report::is_in_state));
+  page.content +=
+      html::paragraph(html::link(view.root + "mutes", "Mutes: what opens no incidents"), "more");
+  return page;
 }
 
 Result<Page> make_comparisons(const View& view) {
@@ -155,8 +181,8 @@ Result<Page> make_comparisons(const View& view) {
       [](const Rows& rows, const View& of) -> Result<html::Fragment> {
         return comparison_list(rows, of);
       },
-      [](const auto& listed) {
-        return listed.row ? to_string(listed.row->purpose) : std::string_view();
+      [](const auto& listed, const std::string& word) {
+        return listed.row && to_string(listed.row->purpose) == word;
       });
 }
 
@@ -184,7 +210,9 @@ Result<Page> make_builds(const View& view) {
                      view.is_trusted ? shortened(why) : ""});
   }
   using html::Cells;
-  const auto content = html::title("Builds") + choice(view, "origin", origin, "all", origins) +
+  TW_TRY(const auto cache, cache_note(view));
+  const auto content = html::title("Builds") + cache +
+                       choice(view, "origin", origin, "all", origins) +
                        html::table({.columns = {{"id", Cells::numbers},
                                                 {"name"},
                                                 {"origin", Cells::words},

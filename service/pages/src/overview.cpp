@@ -1,6 +1,8 @@
 #include <algorithm>
+#include <utility>
 
 #include "items.hpp"
+#include "overview_parts.hpp"
 #include "torchwatch/evidence/work.hpp"
 #include "torchwatch/figures/figures.hpp"
 #include "torchwatch/records/statistics.hpp"
@@ -42,7 +44,7 @@ Result<State> state_of_newest(const ComparisonRow& row, const View& view) {
   const auto sorted = report::sorted(verdicts, incidents);
   const bool is_bad = !sorted.regressed.empty() || !sorted.lost.empty();
   if (verdicts.empty())
-    return State{html::text(name + ": " + std::string(to_string(row.state))), false};
+    return State{html::text(name + ": " + std::string(to_string(row.state)) + "."), false};
   auto sentence = html::link(view.to_comparison(row.id), name) +
                   html::text(": " + report::outcome_text(sorted));
   std::vector<html::Fragment> culprits;
@@ -76,6 +78,19 @@ std::string estimate_for(const ComparisonRow& row, const std::vector<ComparisonR
     return "; the one before took " + figures::duration(durations.front());
   }
   return "; such comparisons took " + figures::duration(median(durations)) + " lately";
+}
+
+/// "2 open incidents, the oldest since 2026-11-17; ada has it."; empty without one.
+std::string open_incidents_text(const std::vector<IncidentRow>& open) {
+  if (open.empty()) return "";
+  const auto& oldest = *std::ranges::min_element(
+      open, {}, [](const IncidentRow& row) { return std::pair(row.opened_at, row.id); });
+  const auto since = platform::date_and_minute(oldest.opened_at);
+  const auto by = who_has(oldest);
+  return figures::count(open.size(), "open incident") +
+         (open.size() == 1 ? ", since " : ", the oldest since ") +
+         since.substr(0, since.find(' ')) + "; " +
+         (by.empty() ? "nobody has it yet." : by + " has it.");
 }
 
 /// What is being done, and what waits until it can be.
@@ -177,20 +192,6 @@ Result<html::Fragment> work_sections(const View& view) {
   return work.waiting.empty() ? text : text + html::section("Waiting", html::list(work.waiting));
 }
 
-html::Fragment health(const View& view) {
-  const auto& problems = view.service_now.problems;
-  if (problems.empty()) {
-    return html::paragraph(html::text("The service itself is well."), "age");
-  }
-  std::vector<html::Fragment> items;
-  for (const auto& problem : problems) {
-    const auto item = problem.item.empty() ? "" : " " + problem.item;
-    items.push_back(html::text(problem.source + item + ": " + text_of(problem, view.is_trusted)));
-  }
-  return html::block("problems",
-                     html::paragraph(html::text("Not everything works:")) + html::list(items));
-}
-
 /// The newest nightlies that are not compared, with why; their reasons may name paths.
 Result<html::Fragment> left_out_section(const View& view) {
   TW_TRY(const auto builds, report::left_out_nightlies(view.sources.database));
@@ -216,12 +217,13 @@ Result<html::Fragment> without_verdict(const ComparisonRow& row, const View& vie
 }
 
 /// Says what is at work and until when, from how long its like took.
-Result<html::Fragment> what_happens_next(const View& view) {
+Result<html::Fragment> what_happens_next(const storage::DataTimes& times, const View& view) {
   TW_TRY(const auto current,
          evidence::current_comparison(view.sources.database, view.service_now.doing.comparison));
   if (!current) {
+    TW_TRY(const auto when, expectation_of_nightly(times, view));
     return html::paragraph(
-        html::text("Next: the comparison of the next nightly, once its build is there."));
+        html::text("Next: the comparison of the next nightly, once its build is there.") + when);
   }
   TW_TRY(const auto progress,
          evidence::progress_of(view.sources.database, *current, view.sources.clock.wall_now()));
@@ -236,18 +238,20 @@ std::string age_of_verdicts(const ComparisonRow& row, const View& view) {
   return "The newest verdicts came " + age_text(row.ended_at, view);
 }
 
-/// What the newest nightly came to, or is at.
-Result<html::Fragment> newest_nightly(const View& view, std::size_t open_incidents) {
+/// What the newest nightly came to, or is at, and whether incidents are open.
+Result<html::Fragment> newest_nightly(const View& view, const std::vector<IncidentRow>& open) {
   TW_TRY(const auto newest, report::newest_nightly(view.sources.database));
+  const auto incidents = open_incidents_text(open);
+  const auto behind = html::text(incidents.empty() ? "" : " " + incidents);
   html::Fragment said;
   if (newest.judged) {
     TW_TRY(const auto state, state_of_newest(*newest.judged, view));
-    said = html::paragraph(state.sentence, state.is_bad ? "summary bad" : "summary good") +
-           html::paragraph(html::text(age_of_verdicts(*newest.judged, view) + "; " +
-                                      figures::count(open_incidents, "open incident") + "."),
-                           "age");
+    const bool is_bad = state.is_bad || !open.empty();
+    said = html::paragraph(state.sentence + behind, is_bad ? "summary bad" : "summary good") +
+           html::paragraph(html::text(age_of_verdicts(*newest.judged, view) + "."), "age");
   } else {
-    said = html::paragraph(html::text("No nightly has a verdict yet."), "summary");
+    said = html::paragraph(html::text("No nightly has a verdict yet.") + behind,
+                           open.empty() ? "summary" : "summary bad");
   }
   if (newest.known && (!newest.judged || newest.known->id != newest.judged->id)) {
     TW_TRY(const auto state, without_verdict(*newest.known, view));
@@ -256,14 +260,19 @@ Result<html::Fragment> newest_nightly(const View& view, std::size_t open_inciden
   return said;
 }
 
-Result<html::Fragment> now_section(const View& view, std::size_t open_incidents, Unread& unread) {
-  TW_TRY(const auto newest, unread.unless_damaged(newest_nightly(view, open_incidents),
-                                                  "what the newest nightly came to"));
-  TW_TRY(const auto next, unread.unless_damaged(what_happens_next(view), "what happens next"));
+Result<html::Fragment> now_section(const View& view, const std::vector<IncidentRow>& open,
+                                   Unread& unread) {
+  TW_TRY(const auto times, unread.unless_damaged(storage::AlarmStore(view.sources.database).times(),
+                                                 "when data came last"));
+  TW_TRY(const auto newest,
+         unread.unless_damaged(newest_nightly(view, open), "what the newest nightly came to"));
+  TW_TRY(const auto health, health_of_service(times, view, unread));
+  TW_TRY(const auto next,
+         unread.unless_damaged(what_happens_next(times, view), "what happens next"));
   TW_TRY(const auto work, unread.unless_damaged(work_sections(view), "what is under way"));
   TW_TRY(const auto left_out,
          unread.unless_damaged(left_out_section(view), "which nightlies are left out"));
-  return newest + health(view) + next + left_out + work;
+  return newest + health + next + left_out + work;
 }
 
 /// The last nightlies as a row of words, the oldest left: a link and a result each.
@@ -330,7 +339,7 @@ Result<Page> make_overview(const View& view) {
                                           "the incidents"));
   std::erase_if(open,
                 [](const IncidentRow& row) { return row.state == storage::IncidentState::closed; });
-  TW_TRY(const auto now, now_section(view, open.size(), unread));
+  TW_TRY(const auto now, now_section(view, open, unread));
   if (open.size() > kIncidentsShown) open.resize(kIncidentsShown);
   TW_TRY(const auto incidents, incident_table(open, view));
   TW_TRY(const auto newest, storage::ComparisonStore(database).list_each(kComparisonsShown));

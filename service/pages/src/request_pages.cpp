@@ -13,14 +13,32 @@ using html::Cells;
 using nlohmann::json;
 
 /// What is in the body or the result of a request, each member a row.
-html::Fragment members_of(std::string_view heading, const json& object) {
-  if (!object.is_object() || object.empty()) return {};
+html::Rows rows_of(const json& object) {
   html::Rows rows;
+  if (!object.is_object()) return rows;
   for (const auto& [name, value] : object.items()) {
     rows.push_back({name, value.is_string() ? value.get<std::string>() : value.dump()});
   }
-  return html::section(heading,
-                       html::table({.columns = {{"what", Cells::words}, {"value"}}, .rows = rows}));
+  return rows;
+}
+
+html::Fragment members_of(std::string_view heading, const json& object) {
+  auto rows = rows_of(object);
+  if (rows.empty()) return {};
+  return html::section(heading, html::table({.columns = {{"what", Cells::words}, {"value"}},
+                                             .rows = std::move(rows)}));
+}
+
+/// Both in one table.
+html::Table all_members_of(const json& request) {
+  html::Table table{.columns = {{"part"}, {"what"}, {"value"}}};
+  for (const auto* part : {"body", "result"}) {
+    for (auto& row : rows_of(request.at(part))) {
+      row.insert(row.begin(), part);
+      table.rows.push_back(std::move(row));
+    }
+  }
+  return table;
 }
 
 bool can_be_sent_again(const storage::OutboxRow& row) {
@@ -75,7 +93,8 @@ Result<Page> make_request(const View& view) {
                          members_of("What was asked for", request.at("body")) +
                          members_of("What became of it", request.at("result")),
               .section = "Tonight",
-              .way = {{view.root + "queue", "Queue"}}};
+              .way = {{view.root + "queue", "Queue"}},
+              .csv = all_members_of(request)};
 }
 
 Result<Page> make_outbox(const View& view) {

@@ -47,7 +47,7 @@ constexpr std::array kEntries{
     Entry{"/machines", make_machines, "/api/v1/machines", kPage},
     Entry{"/machines/{id}", make_machine, "/api/v1/machines/{id}"},
     Entry{"/queue", make_queue, "/api/v1/queue", "limit"},
-    Entry{"/requests/{id}", make_request, "/api/v1/requests/{id}", "", false},
+    Entry{"/requests/{id}", make_request, "/api/v1/requests/{id}"},
     Entry{"/outbox", make_outbox, "/api/v1/outbox", kPage},
     Entry{"/search", make_search, "/api/v1/search", "q"},
     Entry{"/gpu", make_gpu, "/api/v1/breakdown", "build mode"},

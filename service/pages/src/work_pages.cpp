@@ -2,6 +2,7 @@
 #include "torchwatch/evidence/lookup.hpp"
 #include "torchwatch/evidence/work.hpp"
 #include "torchwatch/figures/figures.hpp"
+#include "torchwatch/forms/actions.hpp"
 #include "torchwatch/records/printable.hpp"
 
 namespace torchwatch::pages {
@@ -45,7 +46,9 @@ Result<Page> make_queue(const View& view) {
   TW_TRY_VOID(http::refuse_parameters(view.request));
   TW_TRY(const auto items, evidence::queue_of(view.sources.database));
   html::Rows rows;
+  std::vector<forms::QueuedItem> queued;
   for (const auto& item : items) {
+    queued.emplace_back(item.kind, item.id);
     const bool is_running =
         item.kind == storage::ItemKind::comparison && view.service_now.doing.comparison == item.id;
     rows.push_back({{std::string(to_string(item.kind)) + " " + std::to_string(item.id),
@@ -69,7 +72,8 @@ Result<Page> make_queue(const View& view) {
                                       {"waits for"},
                                       {"such work takes"}},
                           .rows = std::move(rows)},
-                         "Nothing waits. The next nightly is compared once its build is there.");
+                         "Nothing waits. The next nightly is compared once its build is there.") +
+             forms::for_queue(queued, view);
   return Page{.title = "Queue", .content = content, .section = "Tonight"};
 }
 

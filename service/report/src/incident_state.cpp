@@ -1,6 +1,7 @@
 #include "torchwatch/report/incident_state.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <ranges>
@@ -8,6 +9,7 @@
 #include "torchwatch/documents/plan.hpp"
 #include "torchwatch/figures/figures.hpp"
 #include "torchwatch/platform/clock.hpp"
+#include "torchwatch/records/words.hpp"
 #include "torchwatch/report/printed_output.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/runs/run_reader.hpp"
@@ -32,6 +34,23 @@ std::string drill_text(const storage::ComparisonRow& drill) {
 
 std::string_view state_word(const storage::IncidentRow& incident) {
   return incident.acceptance ? "accepted" : to_string(incident.state);
+}
+
+std::vector<std::string> state_words() {
+  auto words = words_of<storage::IncidentState>();
+  words.emplace_back(to_string(storage::DecisionKind::accepted));
+  return words;
+}
+
+Status check_state_word(std::string_view word) {
+  const auto words = state_words();
+  if (std::ranges::find(words, word) != words.end()) return {};
+  return fail(ErrorCode::invalid, fmt::format("invalid state \"{}\": must be one of {}",
+                                              word.substr(0, 100), fmt::join(words, ", ")));
+}
+
+bool is_in_state(const storage::IncidentRow& incident, std::string_view word) {
+  return word == to_string(incident.state) || word == state_word(incident);
 }
 
 std::string decision_text(const storage::DecisionRow& row) {

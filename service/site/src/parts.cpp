@@ -1,6 +1,7 @@
 #include "torchwatch/site/parts.hpp"
 
 #include <algorithm>
+#include <ranges>
 
 #include "torchwatch/documents/bisection.hpp"
 #include "torchwatch/documents/study.hpp"
@@ -59,13 +60,39 @@ html::Fragment commit_list(const report::CulpritFacts& cause, const View& view) 
   return html::list(commits);
 }
 
-/// Who acknowledged an incident, as they say; empty where nobody did.
-std::string who_has(const storage::IncidentRow& incident) {
-  const bool is_taken = incident.state == storage::IncidentState::acknowledged;
-  return is_taken && !incident.decisions.empty() ? incident.decisions.back().decision.by : "";
+/// "+15.0 %": the largest of an incident's changes; tables order by the ratio.
+Cell worst_change(const storage::IncidentRow& incident) {
+  if (incident.kind == IncidentKind::lost) return "no result";
+  std::vector<report::EffectFacts> effects;
+  for (const auto& row : incident.series) effects.push_back(report::effect_of(row));
+  const auto worst = std::ranges::min_element(effects, report::is_larger);
+  if (worst == effects.end()) return "";
+  Cell cell(report::change_text(*worst));
+  if (worst->ratio > 0) cell.order = worst->ratio;
+  return cell;
+}
+
+/// How long it is open, or was, in whole hours or days: it must not change with each look.
+Cell time_open(const storage::IncidentRow& incident, const View& view) {
+  constexpr int kHour = 3'600;
+  constexpr int kDay = 24;
+  const auto until = incident.closed_at == 0 ? view.sources.clock.wall_now() : incident.closed_at;
+  const auto hours = static_cast<int>(seconds_between(incident.opened_at, until) / kHour);
+  const auto text = hours < 1          ? "less than 1 h"
+                    : hours < 2 * kDay ? std::to_string(hours) + " h"
+                                       : std::to_string(hours / kDay) + " days";
+  return {text, static_cast<double>(hours)};
 }
 
 }  // namespace
+
+std::string who_has(const storage::IncidentRow& incident) {
+  if (incident.state != storage::IncidentState::acknowledged) return "";
+  for (const auto& row : incident.decisions | std::views::reverse) {
+    if (row.kind == storage::DecisionKind::acknowledged) return row.decision.by;
+  }
+  return "";
+}
 
 std::string name_of(const storage::BuildRow& build, const View& view) {
   const bool is_private = build.origin == storage::BuildOrigin::folder && !view.is_trusted;
@@ -189,19 +216,23 @@ Result<html::Fragment> incident_table(const std::vector<storage::IncidentRow>& i
     rows.push_back(
         {{std::to_string(incident.id), view.to_incident(incident.id)},
          {incident.title, view.to_incident(incident.id)},
+         worst_change(incident),
          said.empty() ? cause_cell(search.causes, view) : html::Cell(said),
          report::state_word(incident),
          who_has(incident),
          {number ? "#" + std::to_string(*number) : "", number ? view.to_issue(*number) : ""},
-         platform::date_and_minute(incident.opened_at)});
+         platform::date_and_minute(incident.opened_at),
+         time_open(incident, view)});
   }
   return html::table({.columns = {{"id", Cells::numbers},
                                   {"what"},
+                                  {"worst change", Cells::numbers},
                                   {"culprit"},
                                   {"state", Cells::states},
                                   {"who has it"},
                                   {"issue", Cells::words},
-                                  {"opened, UTC", Cells::words}},
+                                  {"opened, UTC", Cells::words},
+                                  {"open for", Cells::numbers}},
                       .rows = std::move(rows)});
 }
 

@@ -41,4 +41,14 @@ Result<std::optional<Id>> last_drill(Database& database) {
   });
 }
 
+Result<std::optional<Id>> newest_reported(Database& database, Purpose purpose) {
+  return read(database, [&](Connection& connection) -> Result<std::optional<Id>> {
+    Query query(connection,
+                "SELECT id FROM comparison WHERE purpose = ? AND state = 'reported' "
+                "ORDER BY id DESC LIMIT 1",
+                purpose);
+    return query.next() ? query.take<std::optional<Id>>() : std::nullopt;
+  });
+}
+
 }  // namespace torchwatch::storage

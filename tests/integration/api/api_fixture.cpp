@@ -153,6 +153,8 @@ Api::Api(events::FeedLimits limits, const std::string& perfetto)
       .issues_address = "https://github.com/owner/issues",
       .traces = folder.path() / "traces",
       .perfetto = perfetto,
+      .no_nightly_alarm = std::chrono::hours(96),
+      .cache_limit_bytes = std::int64_t{40} << 30,
       .api = routes};
   std::ranges::move(forms::routes({.sources = shown, .sign_ins = *sign_ins}),
                     std::back_inserter(routes));

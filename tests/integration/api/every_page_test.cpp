@@ -56,6 +56,7 @@ TEST_CASE("the JSON twin of a page is the API's answer") {
       {"/nightlies/2.14.0.dev20260817.json", "/api/v1/nightlies/2.14.0.dev20260817"},
       {"/compare/2.14.0.dev20260816...2.14.0.dev20260817.json?metric=time",
        "/api/v1/comparisons?baseline=2.14.0.dev20260816&candidate=2.14.0.dev20260817"},
+      {"/incidents.json?state=accepted", "/api/v1/incidents?state=accepted"},
       {"/incidents/1.json", "/api/v1/incidents/1"},
       {"/bisections/1.json", "/api/v1/bisections/1"},
       {"/models/resnet18.json", "/api/v1/workloads/resnet18"},
@@ -112,8 +113,9 @@ TEST_CASE("each table that a page offers is one with headings, also while it is 
     }
   }
   CHECK(tables > (is_filled ? 25U : 12U));
-  CHECK_THAT(api.get("/incidents.csv?state=closed").text,
-             Equals("id,what,culprit,state,who has it,issue,\"opened, UTC\"\r\n"));
+  CHECK_THAT(
+      api.get("/incidents.csv?state=closed").text,
+      Equals("id,what,worst change,culprit,state,who has it,issue,\"opened, UTC\",open for\r\n"));
 }
 
 TEST_CASE("how the script sorts and filters tables is in the address, and changes no page") {

@@ -235,9 +235,55 @@ TEST_CASE("a build is pinned and released from its page, and the list says so") 
   CHECK_THAT(browser.get("/builds/2").text,
              Contains("outside of [build] cache") && !Contains("class=\"act\""));
   auto triager = api.browser_at("/builds/1", kTriagerToken);
-  CHECK_THAT(triager.get("/builds/1").text, Contains("Pin: the token ada lacks the scope admin"));
+  CHECK_THAT(triager.get("/builds/1").text,
+             Contains("Pin, Remove its files: the token ada lacks the scope admin"));
   CHECK(triager.post("/builds/1/pin", {}).status == 403);
   CHECK_FALSE(api.is_pinned);
+}
+
+TEST_CASE("the files of a build are removed from its page, while it is not pinned, by who may") {
+  Triage api;
+  auto browser = api.browser_at("/builds/1");
+  CHECK_THAT(browser.get("/builds/1").text,
+             Contains("formaction=\"../builds/1/remove-files\">Remove its files</button>"));
+  auto triager = api.browser_at("/builds/1", kTriagerToken);
+  CHECK_THAT(triager.get("/builds/1").text,
+             Contains("Pin, Remove its files: the token ada lacks the scope admin") &&
+                 !Contains("class=\"act\""));
+  CHECK(triager.post("/builds/1/remove-files", {}).status == 403);
+  const auto refused = browser.post("/builds/2/remove-files", {});
+  CHECK(refused.status == 409);
+  CHECK_THAT(refused.text, Contains("<h1>Not done</h1>") && Contains("not in the cache"));
+  CHECK(api.removed_build == 0);
+  const auto removed = browser.post("/builds/1/remove-files", {});
+  CHECK(removed.status == 303);
+  CHECK(removed.headers.at("location") == "../1");
+  CHECK(api.removed_build == 1);
+  CHECK(api.newest_audit() == "DELETE /api/v1/builds/1 by token a test");
+  CHECK_THAT(browser.get("/builds/1").text, Contains("Its files are removed;"));
+  api.is_pinned = true;
+  CHECK_THAT(browser.get("/builds/1").text,
+             !Contains("remove-files") && Contains("/builds/1/unpin"));
+}
+
+TEST_CASE("what waits is cancelled from the queue, by who may") {
+  Triage api;
+  const auto request =
+      RequestStore(*api.database).receive("d1", RequestKind::nightly, "{}", 1, {}).value().first.id;
+  const auto page = "/requests/" + std::to_string(request);
+  Browser stranger(api);
+  CHECK_THAT(stranger.get("/queue").text, !Contains("class=\"act\"") && Contains("Sign in</a>"));
+  auto triager = api.browser_at("/queue", kTriagerToken);
+  CHECK_THAT(triager.get("/queue").text,
+             !Contains("/cancel\"") && Contains("lacks the scope measure"));
+  auto browser = api.browser_at("/queue");
+  CHECK_THAT(browser.get("/queue").text,
+             Contains("formaction=\"comparisons/1/cancel\">Cancel comparison 1</button>") &&
+                 Contains("formaction=\"" + page.substr(1) + "/cancel\">Cancel request " +
+                          std::to_string(request) + "</button>"));
+  CHECK(browser.post(page + "/cancel", {}).status == 303);
+  CHECK_THAT(browser.get("/queue").text,
+             !Contains(page.substr(1)) && Contains("comparisons/1/cancel"));
 }
 
 TEST_CASE("a bisection, a request and a message have their buttons, too") {

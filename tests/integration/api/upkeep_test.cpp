@@ -6,6 +6,7 @@
 #include "torchwatch/storage/request_store.hpp"
 
 using namespace torchwatch;
+using Catch::Contains;
 using nlohmann::json;
 
 namespace {
@@ -47,6 +48,11 @@ TEST_CASE_METHOD(FilledApi, "the files of a build, their size and their last use
   add_builds(1);
   CHECK(get("/api/v1/builds/3").body.at("files") == "gone");
   CHECK(get("/api/v1/builds/3").body.at("last_used_at").is_null());
+}
+
+TEST_CASE_METHOD(FilledApi, "the list of builds says how full the cache is") {
+  CHECK_THAT(page("/builds"), Contains("The builds in [build] cache add up to 1.77 GiB;") &&
+                                  Contains("it may hold 40 GiB (cache_limit)."));
 }
 
 TEST_CASE_METHOD(FilledApi, "the files of a build are removed, and who asked is kept") {

@@ -15,6 +15,7 @@
 #include "torchwatch/documents/block.hpp"
 #include "torchwatch/evidence/lookup.hpp"
 #include "torchwatch/health/report.hpp"
+#include "torchwatch/report/incident_state.hpp"
 #include "torchwatch/report/recheck.hpp"
 #include "words.hpp"
 
@@ -139,7 +140,8 @@ Lists known_lists() {
       {"SearchedCommitState", {"searched", "folded", "unbuildable", "culprit"}},
       {"FoundKind", words<evidence::FoundKind>()},
       {"PurposeShown", all_or(words<storage::Purpose>())},
-      {"IncidentStateShown", all_or(words<storage::IncidentState>())},
+      {"IncidentStateListed", report::state_words()},
+      {"IncidentStateShown", all_or(report::state_words())},
       {"BuildOriginShown", all_or(words<storage::BuildOrigin>())},
       {"VerdictsShown", {"all", "regressed", "improved", "unsure", "failed"}},
       {"ObservingPass", {"coverage", "profile"}},

@@ -23,9 +23,15 @@ Result<html::Fragment> for_pair(const pages::Pair&, const View&);
 html::Fragment for_comparison(const storage::ComparisonRow&, const View&);
 html::Fragment for_bisection(const storage::BisectionRow&, const View&);
 html::Fragment for_request(storage::Id, bool has_ended, const View&);
-/// Pins the files of a build, or lets them go; nothing for files that are not in the cache.
+/// Pins the files of a build, lets them go or removes them; nothing for files that are not in the
+/// cache.
 html::Fragment for_build(storage::Id, const report::BuildFiles&, const View&);
 html::Fragment for_mute(storage::Id, const View&);
+
+/// A comparison, bisection or request that waits or runs.
+using QueuedItem = std::pair<storage::ItemKind, storage::Id>;
+/// A button for each that cancels it; its page then says so.
+html::Fragment for_queue(const std::vector<QueuedItem>&, const View&);
 
 /// A message of the outbox: its key, and what people call it.
 using Message = std::pair<std::string, std::string>;

@@ -16,6 +16,15 @@ namespace torchwatch::report {
 /// else the state's own.
 std::string_view state_word(const storage::IncidentRow&);
 
+/// Returns the words that incidents are listed by: those of their states, and "accepted".
+std::vector<std::string> state_words();
+
+/// Checks such a word. Errors: invalid, with all words.
+Status check_state_word(std::string_view);
+
+/// Returns whether the incident is listed by that word. An accepted one is a closed one, too.
+bool is_in_state(const storage::IncidentRow&, std::string_view word);
+
 /// Returns the decision in words, with who really asked where that is known: "disputed by ada (uid
 /// 1000) on 2026-08-17 03:04 UTC: it changes a test".
 std::string decision_text(const storage::DecisionRow&);

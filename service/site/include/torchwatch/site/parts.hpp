@@ -63,6 +63,9 @@ html::Cell cause_cell(const std::vector<report::CulpritFacts>&, const View&);
 /// A section on a cause: its commits, how sure that is, how it was verified, what it changed.
 html::Fragment cause_section(const report::CulpritFacts&, const View&);
 
+/// Returns who acknowledged an incident, as they say; empty where nobody did.
+std::string who_has(const storage::IncidentRow&);
+
 /// Tables of incidents and comparisons, for lists and for other pages. What of a comparison cannot
 /// be read is empty, and its remark names it.
 Result<html::Fragment> incident_table(const std::vector<storage::IncidentRow>&, const View&);

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <chrono>
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -52,6 +54,11 @@ struct Sources {
   double confidence = 0.99;       ///< of the intervals of comparisons
   double threshold = 1.07;        ///< the ratio that must be found
   double exact_threshold = 1.02;  ///< the same where all runs of each build state the same bytes
+  double gate = 1.06;             ///< the ratio that a confirmed estimate reaches
+  double false_incidents_per_year = 1;  ///< the error budget
+  /// How long no nightly may come before an alarm is raised; 0: it is never.
+  std::chrono::seconds no_nightly_alarm{0};
+  std::int64_t cache_limit_bytes = 0;  ///< of [build] cache; 0: pages say nothing of it
   /// The API's, which some pages and all `.json` twins are made of.
   std::vector<http::Route> api = {};
 };

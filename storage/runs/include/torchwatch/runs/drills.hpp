@@ -24,5 +24,7 @@ Result<DrillTally> drills(Database&);
 Result<DrillTally> drills_on(Database&, Id machine);
 /// Returns the drill that was opened last.
 Result<std::optional<Id>> last_drill(Database&);
+/// Returns the newest comparison of that purpose that came to its end with verdicts.
+Result<std::optional<Id>> newest_reported(Database&, Purpose);
 
 }  // namespace torchwatch::storage
