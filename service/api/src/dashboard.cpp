@@ -105,6 +105,9 @@ json item_json(const evidence::QueuedItem& item, const Request& request) {
 /// The place of its page for people.
 std::string page_of(const evidence::Found& found) {
   const bool is_model = found.kind == evidence::FoundKind::workload;
+  if (found.kind == evidence::FoundKind::operation) {
+    return "/" + found.path + "?operator=" + http::percent_encoded(found.name);
+  }
   return "/" + (is_model ? "models/" + http::percent_encoded(found.name) : found.path);
 }
 

@@ -4,6 +4,7 @@
 #include <ranges>
 
 #include "torchwatch/bisect/early_answer.hpp"
+#include "torchwatch/bisection/searched_range.hpp"
 
 namespace torchwatch::bisection {
 namespace {
@@ -88,17 +89,13 @@ RecordedSearch::RecordedSearch(storage::BisectionStore store, storage::Id bisect
 Result<RecordedSearch> RecordedSearch::open(comparison::Services& services, storage::Id bisection,
                                             const BisectionSpec& spec) {
   TW_TRY_VOID(check_services(services));
-  TW_TRY(auto range, services.history->range(spec.good, spec.bad));
-  const auto& patterns =
-      spec.cannot_change.empty() ? bisect::default_cannot_change() : spec.cannot_change;
-  TW_TRY(const auto cannot_change, bisect::PathPatterns::create(patterns));
-  auto folded = bisect::fold(range, cannot_change);
-  TW_TRY(auto search, search_of(spec, folded.classes.size()));
+  TW_TRY(auto range, read_range(*services.history, spec));
+  TW_TRY(auto search, search_of(spec, range.folded.classes.size()));
   RecordedSearch recorded(storage::BisectionStore(services.database), bisection, spec.good,
                           std::move(search));
-  recorded.range_ = std::move(range);
+  recorded.range_ = std::move(range.commits);
   recorded.commit_count_ = static_cast<int>(recorded.range_.size());
-  recorded.folded_ = std::move(folded);
+  recorded.folded_ = std::move(range.folded);
   TW_TRY_VOID(recorded.replay());
   return recorded;
 }

@@ -10,9 +10,11 @@
 #include <set>
 #include <vector>
 
+#include "torchwatch/builds/kept_log.hpp"
 #include "torchwatch/platform/clock.hpp"
 #include "torchwatch/platform/folder.hpp"
 #include "torchwatch/platform/publish.hpp"
+#include "torchwatch/records/hex.hpp"
 #include "torchwatch/records/unique_fd.hpp"
 
 namespace torchwatch::builds {
@@ -241,6 +243,12 @@ Status BuildCache::keep_unbuildable(const Key& key, const Unbuildable& unbuildab
 
 Status BuildCache::keep_log(const Key& key, const std::string& text) {
   return platform::publish_file(folder_ / (key.commit + kLogSuffix), text);
+}
+
+std::string kept_log(const fs::path& folder, const std::string& commit) {
+  constexpr std::size_t kBytesMax = 64U << 20U;  ///< more than any limit on what a recipe prints
+  if (!is_hex(commit, 1, 64)) return "";
+  return platform::read_file(folder / (commit + kLogSuffix), kBytesMax).value_or("");
 }
 
 Status BuildCache::remove(const Key& key) const {

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
 
@@ -89,6 +90,19 @@ std::string_view word_of(CommitState state) {
   return "culprit";
 }
 
+/// The words for the states that commits have here, in the order of culprit, searched, folded and
+/// unbuildable; one without words is left out.
+std::string legend_of(const PosteriorSteps& steps, const std::array<std::string_view, 4>& words) {
+  constexpr std::array kOrder{CommitState::culprit, CommitState::searched, CommitState::folded,
+                              CommitState::unbuildable};
+  std::string text;
+  for (std::size_t i = 0; i < kOrder.size(); ++i) {
+    const bool occurs = std::ranges::count(steps.commits, kOrder[i], &SearchedCommit::state) > 0;
+    if (occurs && !words[i].empty()) text += (text.empty() ? "" : ", ") + std::string(words[i]);
+  }
+  return text.empty() ? "" : text + ".";
+}
+
 /// Where neighbours share a column because there are more commits than columns.
 struct Columns {
   std::size_t commits = 0;
@@ -169,6 +183,7 @@ void draw_states(Svg& svg, const PosteriorSteps& steps, const Grid& grid) {
 /// The commits that people want to know, in words: culprits and what is believed most.
 void draw_named(Svg& svg, const PosteriorSteps& steps) {
   constexpr std::size_t kMost = 5;
+  constexpr double kBold = 1.1;  // bold text is wider
   const auto masses = masses_of(steps, steps.steps.back());
   std::vector<std::size_t> order(steps.commits.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -183,10 +198,12 @@ void draw_named(Svg& svg, const PosteriorSteps& steps) {
     svg.open("", commit.link);
     svg.text(0, svg.y(), "code", short_sha(commit));
     svg.close();
-    const auto words = (is_culprit ? "▲ culprit, " : "") +
-                       figures::confidence(masses[order[rank]]) +
-                       (commit.subject.empty() ? "" : ": " + one_line(commit.subject));
-    svg.text(96, svg.y(), is_culprit ? "bold" : "", fitting_bold(words, svg.width() - 100));
+    const auto belief = std::string(is_culprit ? "▲ culprit, " : "") + "top row " +
+                        figures::confidence(masses[order[rank]]) +
+                        (commit.subject.empty() ? "" : ": ");
+    const auto left = svg.width() - 100 - kBold * units_of(belief);
+    svg.text(96, svg.y(), is_culprit ? "bold" : "",
+             belief + fitting_bold(one_line(commit.subject), left));
   }
 }
 
@@ -212,8 +229,9 @@ std::string svg_of(const PosteriorSteps& steps) {
   svg.down(4);
   svg.notes(
       "A column is a commit, oldest left; a row is what is believed after a probe, newest on "
-      "top. A bar's height is its part of the row's largest; the ring is the probed commit. "
-      "▲ culprit, ○ searched, striped: cannot change the library, × does not build.");
+      "top. A bar's height is its part of the row's largest; the ring is the probed commit. " +
+      legend_of(steps, {"▲ culprit", "○ searched", "striped: cannot change the library",
+                        "× does not build"}));
   return svg.finished();
 }
 
@@ -261,11 +279,12 @@ std::string text_of(const PosteriorSteps& steps, int columns) {
     if (rank(letter_of(steps.commits[i].state)) > rank(letter))
       letter = letter_of(steps.commits[i].state);
   }
+  const auto legend =
+      legend_of(steps, {"^ culprit", "", "- cannot change the library", "x does not build"});
   return text + padded("oldest commit left", kLabel) + states + "\n" +
-         paragraph(
-             "█ from 50 %, ▓ from 10 %, ▒ from 1 %, ░ from 0.1 %; ^ culprit, x does not "
-             "build, - cannot change the library.",
-             wide);
+         paragraph("█ from 50 %, ▓ from 10 %, ▒ from 1 %, ░ from 0.1 %" +
+                       (legend.empty() ? "." : "; " + legend),
+                   wide);
 }
 
 Table table_of(const PosteriorSteps& steps) {

@@ -71,7 +71,8 @@ std::vector<drawing::SearchedCommit> commits_of(const Context& context, const Co
                                    .link = address_of(context.links.commit, tried.sha)};
     const auto untried = place - next;
     if (untried > 0) {
-      commit.subject = "with " + std::to_string(untried) + " before it that were not tried";
+      commit.subject = "with " + std::to_string(untried) + " before it that " +
+                       (untried == 1 ? "was" : "were") + " not tried";
     }
     next = place + 1;
     if (tried.is_unbuildable) commit.state = CommitState::unbuildable;

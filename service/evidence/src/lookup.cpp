@@ -10,11 +10,15 @@
 #include "torchwatch/figures/figures.hpp"
 #include "torchwatch/records/hex.hpp"
 #include "torchwatch/records/suggestion.hpp"
+#include "torchwatch/report/view.hpp"
+#include "torchwatch/runs/evidence_reader.hpp"
+#include "torchwatch/runs/run_reader.hpp"
 #include "torchwatch/runs/run_store.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
+#include "torchwatch/storage/request_store.hpp"
 
 namespace torchwatch::evidence {
 namespace {
@@ -22,7 +26,9 @@ namespace {
 using storage::Id;
 using Terms = std::vector<std::string>;
 
-constexpr int kRowsRead = 500;    ///< of incidents and bisections, the newest
+constexpr int kRowsRead = 500;               ///< of incidents and bisections, the newest
+constexpr int kSearchesFollowed = 200;       ///< bisections whose steps are read, the newest
+constexpr std::size_t kOperatorsFound = 20;  ///< of one word
 constexpr int kBuildsFound = 50;  ///< the newest that fit: a version fits each of its nightlies
 constexpr std::size_t kShaMin = 7;
 
@@ -53,6 +59,39 @@ std::optional<std::string> sha_in(const Terms& words) {
   return is_sha ? std::optional(words.front()) : std::nullopt;
 }
 
+/// The commit that an event names; empty where it names none.
+std::string commit_in(const storage::BisectionEventRow& event) {
+  const auto body = report::embedded(event.body_json);
+  const auto commit = body.is_object() ? body.find("commit") : body.end();
+  return commit != body.end() && commit->is_string() ? commit->get<std::string>() : "";
+}
+
+void add_words(const nlohmann::json& value, std::string& words) {
+  if (value.is_string()) words += value.get<std::string>() + " ";
+  if (value.is_structured()) {
+    for (const auto& each : value) add_words(each, words);
+  }
+}
+
+/// All texts of what was asked.
+std::string asked_words(const std::string& body_json) {
+  std::string words;
+  add_words(report::embedded(body_json), words);
+  return words;
+}
+
+/// "Model X, kernel 6.1": what people know a machine by.
+std::string text_of(const storage::MachineRow& machine) {
+  std::string text;
+  for (const auto* fact : {"cpu_model", "gpu_model", "kernel"}) {
+    const auto found = machine.facts.find(fact);
+    if (found == machine.facts.end() || found->second.empty()) continue;
+    const bool is_kernel = fact == std::string_view("kernel");
+    text += (text.empty() ? "" : ", ") + std::string(is_kernel ? "kernel " : "") + found->second;
+  }
+  return text;
+}
+
 /// Gathers what is found, each with its rank.
 class Search {
  public:
@@ -64,6 +103,10 @@ class Search {
     TW_TRY_VOID(add_builds());
     TW_TRY_VOID(add_incidents());
     TW_TRY_VOID(add_commits());
+    TW_TRY_VOID(add_tried());
+    TW_TRY_VOID(add_machines());
+    TW_TRY_VOID(add_requests());
+    TW_TRY_VOID(add_operators());
     std::ranges::stable_sort(ranked_, std::greater{}, &Ranked::rank);
     std::vector<Found> found;
     for (auto& each : ranked_) {
@@ -85,7 +128,7 @@ class Search {
   }
 
   static std::string spelled(const Found& found) {
-    return std::string(spelling(found.kind)) + " " + found.name;
+    return std::string(spelling(found.kind)) + " " + found.name + " " + found.path;
   }
 
   void add_comparison(int rank, const storage::ComparisonRow& row) {
@@ -185,6 +228,88 @@ class Search {
                        "incidents/" + incident});
         }
       }
+    }
+    return {};
+  }
+
+  /// Commits that the newest searches tried, and their ends.
+  Status add_tried() {
+    const auto sha = sha_in(words_);
+    if (!sha) return {};
+    storage::BisectionStore store(context_.database);
+    TW_TRY(const auto rows, store.list(kSearchesFollowed));
+    for (const auto& row : rows) {
+      TW_TRY(const auto events, store.events_of(row.id));
+      std::set<std::string> tried{row.good, row.bad};
+      for (const auto& event : events) {
+        // Most have the belief in every commit, which is long, and nothing else is looked for.
+        if (event.body_json.find(*sha) != std::string::npos) tried.insert(commit_in(event));
+      }
+      const auto number = std::to_string(row.id);
+      for (const auto& commit : tried) {
+        if (!commit.starts_with(*sha)) continue;
+        add(2, {FoundKind::commit, commit, "tried by bisection " + number, "bisections/" + number});
+      }
+    }
+    return {};
+  }
+
+  Status add_machines() {
+    constexpr int kExact = 3;
+    TW_TRY(const auto machines, storage::RunReader(context_.database).machines());
+    const auto id = number_in(words_);
+    for (const auto& machine : machines) {
+      const auto text = text_of(machine);
+      const auto number = std::to_string(machine.id);
+      add(id == machine.id ? kExact
+                           : std::min(rank_of(words_, "machine " + number + " " + text), 1),
+          {FoundKind::machine, number, text, "machines/" + number});
+    }
+    return {};
+  }
+
+  /// What was asked names paths of this machine: strangers find a request by its number alone.
+  Status add_requests() {
+    constexpr int kExact = 3;
+    storage::RequestStore store(context_.database);
+    const auto said = [](const storage::RequestRow& row) {
+      return std::string(to_string(row.kind)) + ", " + std::string(to_string(row.state));
+    };
+    const auto found = [&](const storage::RequestRow& row) {
+      const auto number = std::to_string(row.id);
+      return Found{FoundKind::request, number, said(row), "requests/" + number};
+    };
+    if (const auto id = number_in(words_)) {
+      TW_TRY(const auto row, if_stored(store.get(*id)));
+      if (row) add(kExact, found(*row));
+    }
+    if (!context_.is_trusted) return {};
+    TW_TRY(const auto rows, store.list(kRowsRead));
+    for (const auto& row : rows) {
+      add(std::min(rank_of(words_, asked_words(row.body_json)), 1), found(row));
+    }
+    return {};
+  }
+
+  /// Operators of the newest build with coverage, which are some thousands of rows: only where a
+  /// word names nothing else by its beginning.
+  Status add_operators() {
+    const bool is_one_word = words_.size() == 1 && words_.front().size() >= 3;
+    const bool is_named =
+        std::ranges::any_of(ranked_, [](const auto& each) { return each.rank > 1; });
+    if (!is_one_word || is_named) return {};
+    storage::EvidenceReader reader(context_.database);
+    TW_TRY(const auto build, reader.observed_before(Pass::coverage, INT64_MAX));
+    if (!build) return {};
+    TW_TRY(const auto calls, reader.operators_of(*build));
+    std::set<std::string> names;
+    for (const auto& call : calls) {
+      if (rank_of(words_, call.name) > 0) names.insert(call.name);
+    }
+    std::size_t count = 0;
+    for (const auto& name : names) {
+      if (++count > kOperatorsFound) break;
+      add(rank_of(words_, name), {FoundKind::operation, name, "operator", "coverage"});
     }
     return {};
   }

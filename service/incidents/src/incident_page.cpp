@@ -119,9 +119,12 @@ Result<html::Fragment> evidence_section(const IncidentRow& incident,
   html::Fragment content;
   for (const auto& each : drawn) content += shown(each, comparison, view);
   const auto picture = view.to_incident(incident.id) + "/evidence.svg";
-  return html::section("Evidence",
-                       content + html::paragraph(html::link(picture, "The same as a picture file")),
-                       "evidence");
+  const auto figures = view.root + "api/v1/incidents/" + std::to_string(incident.id) + "/evidence";
+  return html::section(
+      "Evidence",
+      content + html::paragraph(html::link(picture, "The same as a picture file") +
+                                html::text(" · ") + html::link(figures, "its figures as JSON")),
+      "evidence");
 }
 
 /// The end of what a lost workload printed, which is not for strangers.
@@ -143,16 +146,14 @@ struct Found {
 Result<Found> effects_of(const IncidentRow& incident, const View& view) {
   TW_TRY(const auto verdicts,
          storage::ComparisonStore(view.sources.database).verdicts_of(incident.comparison));
-  Found found;
+  TW_TRY(auto effects, pictures::effects_of(view.sources.database, incident));
+  Found found{.effects = std::move(effects)};
   std::vector<storage::VerdictRow> rows;
   for (const auto& row : incident.series) {
     const auto verdict = std::ranges::find(verdicts, row.series, &storage::VerdictRow::series);
-    const bool is_known = verdict != verdicts.end();
-    if (is_known) rows.push_back(*verdict);
-    found.effects.push_back(is_known ? report::effect_of(*verdict) : report::effect_of(row));
+    if (verdict != verdicts.end()) rows.push_back(*verdict);
   }
   if (found.effects.empty()) return found;
-  std::ranges::stable_sort(found.effects, report::is_larger);
   if (incident.kind == IncidentKind::lost) {
     TW_TRY(const auto output, output_of(incident, view));
     found.section =

@@ -33,6 +33,9 @@ std::string estimate_of(const evidence::QueuedItem& item) {
 /// Where a page shows what a search found.
 std::string place_of(const evidence::Found& found, const View& view) {
   if (found.kind == evidence::FoundKind::workload) return view.to_model(found.name);
+  if (found.kind == evidence::FoundKind::operation) {
+    return view.root + found.path + "?operator=" + http::percent_encoded(found.name);
+  }
   return found.path.empty() ? "" : view.root + found.path;
 }
 
@@ -88,8 +91,9 @@ Result<Page> make_search(const View& view) {
   auto content = html::title("Search");
   if (words.empty()) {
     content += html::paragraph(html::text(
-        "Names of models, builds, commits (7 digits or more), numbers of incidents, and words of "
-        "a series find something: `bert cuda train memory`."));
+        "Names of models, builds, operators and processors, commits (7 digits or more), numbers "
+        "of incidents and requests, and words of a series find something: `bert cuda train "
+        "memory`."));
     return Page{.title = "Search", .content = content, .csv = found_table({})};
   }
   TW_TRY(const auto all, evidence::look_up(context_of(view), words, kShown));

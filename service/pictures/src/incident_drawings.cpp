@@ -47,10 +47,8 @@ struct Subject {
 
 Result<Subject> subject_of(const evidence::Context& context, const IncidentRow& incident) {
   TW_TRY(auto comparison, storage::ComparisonStore(context.database).get(incident.comparison));
-  Subject subject{context, incident, std::move(comparison), {}};
-  for (const auto& row : incident.series) subject.effects.push_back(report::effect_of(row));
-  std::ranges::stable_sort(subject.effects, report::is_larger);
-  return subject;
+  TW_TRY(auto effects, effects_of(context.database, incident));
+  return Subject{context, incident, std::move(comparison), std::move(effects)};
 }
 
 std::string change_of(const EffectFacts& effect) {
@@ -126,6 +124,19 @@ Status add_steps(const Subject& subject, const StepsOf& steps_of, std::vector<Dr
 }
 
 }  // namespace
+
+Result<std::vector<EffectFacts>> effects_of(storage::Database& database,
+                                            const IncidentRow& incident) {
+  TW_TRY(const auto verdicts, storage::ComparisonStore(database).verdicts_of(incident.comparison));
+  std::vector<EffectFacts> effects;
+  for (const auto& row : incident.series) {
+    const auto verdict = std::ranges::find(verdicts, row.series, &storage::VerdictRow::series);
+    effects.push_back(verdict == verdicts.end() ? report::effect_of(row)
+                                                : report::effect_of(*verdict));
+  }
+  std::ranges::stable_sort(effects, report::is_larger);
+  return effects;
+}
 
 Result<std::vector<Drawn>> drawings_of(const evidence::Context& context,
                                        const IncidentRow& incident, const StepsOf& steps_of) {

@@ -48,7 +48,7 @@ std::string study_command(const std::string& build, const storage::StudyRow& stu
 
 std::string profile_command(const std::string& build, const Benchmark& benchmark,
                             std::optional<Preset> preset) {
-  return "torchwatch measure" + argument(build) + of_benchmark(benchmark, preset) + " --profile";
+  return measure_command(build) + of_benchmark(benchmark, preset) + " --profile";
 }
 
 std::string torchbench_command(const Benchmark& benchmark, const std::string& threads) {
@@ -97,6 +97,16 @@ std::vector<Advice> advice_on(const storage::IncidentRow& incident, bool names_c
                     command("retest")});
   advice.push_back({"It is fixed", command("close")});
   return advice;
+}
+
+std::string bisect_command(const std::string& good, const std::string& bad, const Series& series,
+                           std::optional<Preset> preset) {
+  return "torchwatch bisect" + argument(good) + argument(bad) +
+         of_benchmark(series.benchmark, preset) + " --metric" + argument(to_string(series.metric));
+}
+
+std::string measure_command(const std::string& build) {
+  return "torchwatch measure" + argument(build);
 }
 
 std::string suspect_command(const std::string& sha, const Series& series,

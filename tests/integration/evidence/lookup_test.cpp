@@ -5,9 +5,12 @@
 
 #include "evidence_rows.hpp"
 #include "torchwatch/documents/bisection.hpp"
+#include "torchwatch/runs/run_store.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/build_store.hpp"
+#include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
+#include "torchwatch/storage/request_store.hpp"
 
 using namespace torchwatch;
 using comparison::Stage;
@@ -45,6 +48,27 @@ struct Known : EvidenceRows {
     bisection::BisectionResult result;
     result.culprits = {culprit};
     REQUIRE(searches.end(search, to_json(result), 2));
+  }
+
+  /// Coverage of a build, which is measured alone.
+  void add_coverage() {
+    const auto alone =
+        storage::ComparisonStore(*database)
+            .open({.purpose = storage::Purpose::measurement, .candidate = candidate}, 2)
+            .value();
+    const auto benchmark = series_of("resnet18").benchmark;
+    storage::RunStore runs(*database);
+    RunResult result;
+    result.attempt = "coverage";
+    result.operators = {{"aten::addmm", 5}, {"aten::relu", 7}};
+    result.environment.facts = facts;
+    REQUIRE(runs.issue({.owner = {storage::OwnerKind::comparison, alone.id},
+                        .slot = "alone/coverage/" + to_string(benchmark) + "/0",
+                        .build = candidate,
+                        .benchmark = benchmark,
+                        .pass = Pass::coverage},
+                       result.attempt, 1));
+    REQUIRE(runs.record({{result.attempt, result}}, 2));
   }
 
   std::vector<Found> find(const std::string& words, std::size_t limit = 50) const {
@@ -114,6 +138,52 @@ TEST_CASE("a commit that a search named is found by seven of its digits") {
   REQUIRE(has(found, FoundKind::commit, kCulprit));
   CHECK(found.front().path == "incidents/1");
   CHECK_FALSE(has(known.find("33de6c"), FoundKind::commit, kCulprit));
+}
+
+TEST_CASE("a commit that a search tried leads to the search, and so does an end") {
+  Known known;
+  storage::BisectionStore searches(*known.database);
+  storage::BisectionRow search;
+  search.good = "0123456789";
+  search.bad = "fedcba9876";
+  search.created_at = 3;
+  search = searches.open(search).value();
+  REQUIRE(
+      searches.append(search.id, {0, "built", R"({"candidate": 0, "commit": "77de6cd2393f"})"}));
+  for (const auto* commit : {"77de6cd2393f", "0123456789", "fedcba9876"}) {
+    INFO(commit);
+    const auto found = known.find(std::string(commit).substr(0, 7));
+    REQUIRE(has(found, FoundKind::commit, commit));
+    CHECK(found.front().path == "bisections/" + std::to_string(search.id));
+  }
+}
+
+TEST_CASE("a machine is found by its processor and by its number") {
+  const Known known;
+  CHECK(has(known.find("model x"), FoundKind::machine, "1"));
+  CHECK(has(known.find("1"), FoundKind::machine, "1"));
+  CHECK_FALSE(has(known.find("model y"), FoundKind::machine, "1"));
+}
+
+TEST_CASE("a request is found by what was asked for; a stranger finds its number alone") {
+  Known known;
+  REQUIRE(
+      storage::RequestStore(*known.database)
+          .receive("d", storage::RequestKind::bisection, R"({"suspect": "feature/secret"})", 1));
+  CHECK(has(known.find("secret"), FoundKind::request, "1"));
+  CHECK(known.find("suspect").empty());
+  known.context.is_trusted = false;
+  CHECK(known.find("secret").empty());
+  CHECK(has(known.find("1"), FoundKind::request, "1"));
+}
+
+TEST_CASE("an operator is found by a part of its name in the newest build with coverage") {
+  Known known;
+  CHECK(known.find("addmm").empty());
+  known.add_coverage();
+  const auto found = known.find("addmm");
+  REQUIRE(has(found, FoundKind::operation, "aten::addmm"));
+  CHECK_FALSE(has(found, FoundKind::operation, "aten::relu"));
 }
 
 TEST_CASE("a stranger does not find a folder of this machine by its name") {

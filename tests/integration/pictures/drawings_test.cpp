@@ -37,6 +37,17 @@ TEST_CASE_METHOD(IncidentRows, "an incident is drawn by its samples, its past an
   CHECK(all[0].name != all[1].name);
 }
 
+TEST_CASE_METHOD(IncidentRows, "the sentence of a drawing states the change that is drawn") {
+  auto kept = incident;
+  for (auto& row : kept.series) row.ratio = 1.5;
+  const auto all = pictures::drawings_of(context, kept).value();
+  CHECK_THAT(all[0].sentence, Contains("+15.0 %") && !Contains("+50.0 %"));
+  CHECK_THAT(all[0].text(80), Contains("+15.0 %"));
+  const auto effects = pictures::effects_of(*database, kept).value();
+  REQUIRE(effects.size() == 2);
+  CHECK(effects[0].ratio == Approx(1.15));
+}
+
 TEST_CASE_METHOD(IncidentRows, "the past of an incident does not grow with later nightlies") {
   const auto before = pictures::picture_of(context, incident).value().value();
   add_night(150, {});

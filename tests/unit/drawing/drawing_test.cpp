@@ -52,6 +52,16 @@ TEST_CASE("each kind of evidence is drawn as it was accepted") {
   check_golden("small_multiples", sample_multiples());
 }
 
+TEST_CASE("the legend of a search has words for the states that its commits have") {
+  auto steps = sample_posterior();
+  CHECK_THAT(svg_of(steps), Contains("striped"));
+  CHECK_THAT(text_of(steps, 200), Contains("; ^ culprit, - cannot change the library, x does not"));
+  for (auto& commit : steps.commits) commit.state = CommitState::searched;
+  CHECK_THAT(svg_of(steps), Contains("○ searched.") && !Contains("striped") &&
+                                !Contains("▲ culprit") && !Contains("does not build"));
+  CHECK_THAT(text_of(steps, 200), Contains("░ from 0.1 %.") && !Contains("cannot change"));
+}
+
 TEST_CASE("no line of a drawing begins with the unit of the figure before it") {
   const std::regex unit("\n *(ns|ms|s|%|bytes|KiB|MiB)([ .,;)]|\n)");
   for (int columns = 40; columns <= 120; ++columns) {

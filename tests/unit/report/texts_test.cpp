@@ -135,3 +135,14 @@ TEST_CASE("the command that repeats a finding names the preset of a plan that ca
   CHECK(command("") == plain);
   CHECK(command("{") == plain);
 }
+
+TEST_CASE("the command that searches again names the range, the series and the preset, quoted") {
+  const Series series{{"resnet18", {Device::cpu, Mode::train}, {}}, Metric::cpu_peak};
+  CHECK(bisect_command("aaaa", "bbbb", series, Preset::small) ==
+        "torchwatch bisect aaaa bbbb --workload resnet18 --configuration cpu-train --preset small "
+        "--metric cpu_peak");
+  CHECK(bisect_command("a b", "it's", series, std::nullopt) ==
+        "torchwatch bisect 'a b' 'it'\\''s' --workload resnet18 --configuration cpu-train "
+        "--metric cpu_peak");
+  CHECK(measure_command("$(id)") == "torchwatch measure '$(id)'");
+}

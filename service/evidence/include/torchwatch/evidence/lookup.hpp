@@ -11,7 +11,18 @@
 namespace torchwatch::evidence {
 
 /// What a search can find.
-enum class FoundKind { workload, series, build, commit, incident, comparison, bisection };
+enum class FoundKind {
+  workload,
+  series,
+  build,
+  commit,
+  incident,
+  comparison,
+  bisection,
+  machine,
+  request,
+  operation  ///< an operator, which is a word of C++
+};
 
 struct Found {
   FoundKind kind = FoundKind::workload;
@@ -24,9 +35,11 @@ struct Found {
 inline constexpr std::size_t kSearchMax = 200;
 
 /// Finds what the words name: workloads, series ("bert cuda train time"), builds by name, version
-/// or commit, commits that incidents name, and incidents, comparisons and bisections by number, by
-/// the words of a title too. At most `limit`, those that the words name best first. Errors: of
-/// storage.
+/// or commit, commits that incidents name or one of the newest bisections tried, machines by their
+/// facts, operators that the newest build with coverage calls, and incidents, comparisons,
+/// bisections, machines and requests by number; incidents by the words of a title too, requests by
+/// those of what was asked, which strangers do not see. At most `limit`, those that the words name
+/// best first. Errors: of storage.
 Result<std::vector<Found>> look_up(const Context&, const std::string& words, std::size_t limit);
 
 }  // namespace torchwatch::evidence
@@ -37,10 +50,11 @@ template <>
 struct Words<evidence::FoundKind> {
   using enum evidence::FoundKind;
   static constexpr std::string_view kKind = "kind of what is found";
-  static constexpr std::array kAll{Word{workload, "workload"},  Word{series, "series"},
-                                   Word{build, "build"},        Word{commit, "commit"},
-                                   Word{incident, "incident"},  Word{comparison, "comparison"},
-                                   Word{bisection, "bisection"}};
+  static constexpr std::array kAll{Word{workload, "workload"},   Word{series, "series"},
+                                   Word{build, "build"},         Word{commit, "commit"},
+                                   Word{incident, "incident"},   Word{comparison, "comparison"},
+                                   Word{bisection, "bisection"}, Word{machine, "machine"},
+                                   Word{request, "request"},     Word{operation, "operator"}};
 };
 
 }  // namespace torchwatch

@@ -9,6 +9,7 @@
 #include "torchwatch/config/config.hpp"
 #include "torchwatch/evidence/context.hpp"
 #include "torchwatch/report/bisection_text.hpp"
+#include "torchwatch/report/facts.hpp"
 #include "torchwatch/storage/rows.hpp"
 
 namespace torchwatch::pictures {
@@ -29,6 +30,12 @@ struct Drawn {
 
 /// Makes the steps of a bisection, as bisection::trace_of does.
 using StepsOf = std::function<Result<std::vector<report::TraceStep>>(const storage::BisectionRow&)>;
+
+/// Returns the effects of an incident's series, the largest first: each from the verdict of the
+/// comparison that found it, or from what the incident keeps where there is none. Errors: those of
+/// storage.
+Result<std::vector<report::EffectFacts>> effects_of(storage::Database&,
+                                                    const storage::IncidentRow&);
 
 /// Returns the drawings of an incident in the order in which they are shown: of the two largest
 /// changes the samples and, of memory, the levels; the past of the largest; the twenty largest

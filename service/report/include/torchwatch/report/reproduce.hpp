@@ -47,6 +47,13 @@ struct Advice {
 std::vector<Advice> advice_on(const storage::IncidentRow&, bool names_culprit,
                               const std::string& reproduce);
 
+/// Makes the command that searches a range again for what changed one series.
+std::string bisect_command(const std::string& good, const std::string& bad, const Series&,
+                           std::optional<Preset>);
+
+/// Makes the command that measures one build alone.
+std::string measure_command(const std::string& build);
+
 /// Makes the command that measures a suspect against its parent, which builds both.
 std::string suspect_command(const std::string& sha, const Series&, std::optional<Preset>);
 
