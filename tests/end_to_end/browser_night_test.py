@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import browser
-import packages
 from command import LIBTORCH, CommandTest, write_secret
 from service import TOKEN, Daemon, ask, make_own
 
@@ -36,10 +35,7 @@ class Night(CommandTest):
         super().setUp()
         if not LIBTORCH:
             self.skipTest("configured without LibTorch")
-        if not browser.program():
-            print("skipped: Chromium is not installed: deploy/prerequisites --tests")
-            self.skipTest("no Chromium")
-        packages.require(self, "browser", "playwright.sync_api")
+        browser.require(self)
         (self.folder / "nightlies").mkdir()
         write_secret(self.folder / "token", TOKEN)
         self.configure(CONFIGURATION)

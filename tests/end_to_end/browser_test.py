@@ -5,7 +5,6 @@ import sys
 import unittest
 
 import browser
-import packages
 from command import CHECKOUT, TORCHWATCH, CommandTest
 from service import Daemon
 
@@ -28,10 +27,7 @@ KINDS = {
 class Browser(CommandTest):
     def setUp(self) -> None:
         super().setUp()
-        if not browser.program():
-            print("skipped: Chromium is not installed: deploy/prerequisites --tests")
-            self.skipTest("no Chromium")
-        packages.require(self, "browser", "playwright.sync_api")
+        browser.require(self)
         made = ["--nightlies", "60", "--incidents", "20", "--with-samples", "3"]
         subprocess.run([sys.executable, MAKE, TORCHWATCH, self.folder, *made], check=True)
         import profiles  # it lies beside MAKE

@@ -15,7 +15,6 @@ from typing import Any
 
 import browser
 import clicks
-import packages
 from command import CHECKOUT, LIBTORCH, torchwatch
 from service import (
     TOKEN,
@@ -192,10 +191,7 @@ class Comparison(unittest.TestCase):
         self.assertEqual(status, 0, daemon.said())
 
     def test_6_its_pages_have_no_fault_and_lead_to_the_reason_in_three_clicks(self) -> None:
-        if not browser.program():
-            print("skipped: Chromium is not installed: deploy/prerequisites --tests")
-            self.skipTest("no Chromium")
-        packages.require(self, "browser", "playwright.sync_api")
+        browser.require(self)
         settings = self.configuration.read_text()
         patient = settings.replace("[web]\n", "[web]\nrequests_per_second = 1000\n")
         self.configuration.write_text(patient)
