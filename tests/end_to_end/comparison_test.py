@@ -60,10 +60,6 @@ configurations = ["cpu-train"]
 """
 
 
-# Each width, light and dark: browser_test.py has all of both.
-VIEWS = ((1280, "light"), (768, "dark"), (320, "light"))
-
-
 class Comparison(unittest.TestCase):
     folder: Path
     truth: dict[str, Any]
@@ -202,7 +198,7 @@ class Comparison(unittest.TestCase):
             kinds = {browser.kind_of(path) for path in paths}
             self.assertLessEqual({"/incidents/*", "/bisections/*", "/series/*/*/*/*"}, kinds)
             few = browser.one_of_each_kind(paths)
-            faults = browser.faults_of(chromium, daemon.base, few, VIEWS)
+            faults = browser.faults_of(chromium, daemon.base, few, browser.VIEWS)
             self.assertEqual(faults, [], "\n".join(faults))
             for walk in (clicks.to_the_steps_of_a_search, clicks.to_the_samples_of_a_verdict):
                 view = browser.View(chromium, daemon.base, *browser.VIEWS[0])
