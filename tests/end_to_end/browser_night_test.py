@@ -57,7 +57,7 @@ class Night(CommandTest):
         tree.rename(self.folder / "nightlies" / nightly)
 
     def hold_first_run(self) -> list[int]:
-        """Has the daemon wait for its first run, which goes on when its processes are told to. What
+        """Has the daemon wait for its first run until the processes of that run get SIGCONT. What
         the nightly is at until then can be seen, however fast or slow the machine is."""
         daemon = self.daemon.process.pid
         _, status = os.waitpid(daemon, os.WUNTRACED)

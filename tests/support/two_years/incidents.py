@@ -9,7 +9,7 @@ from insert import add
 from plan import Change, Plan, millis
 
 SERIES = "benchmark_id, metric, ratio, interval_low, interval_high, baseline_value, candidate_value"
-# Of a title: changes from this on without tenths, and its length.
+# Changes from this on stand without tenths in a title, and so long it may be.
 TENTHS, TITLE_MAX = 1.0995, 80
 
 
@@ -27,7 +27,7 @@ class Incidents:
         key = f"{change.kind}-{change.number:016x}"
         row = (
             change.number,
-            change.nightly + 1,
+            self.plan.comparison_of(change.nightly),
             key,
             change.kind,
             "closed" if is_closed else "acknowledged" if change.decision else "open",
@@ -57,11 +57,10 @@ class Incidents:
     def _series_of(self, change: Change) -> list[tuple[Any, ...]]:
         """The figures of their verdicts, as the service copies them."""
         metric = searches.metric_of(change)
+        comparison = self.plan.comparison_of(change.nightly)
         rows = f"SELECT {SERIES} FROM verdict WHERE comparison_id = ? AND benchmark_id = ?"  # noqa: S608
         return [
-            self.file.execute(
-                rows + " AND metric = ?", (change.nightly + 1, each.id, metric)
-            ).fetchone()
+            self.file.execute(rows + " AND metric = ?", (comparison, each.id, metric)).fetchone()
             for each in change.benchmarks
         ]
 

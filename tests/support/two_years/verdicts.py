@@ -7,7 +7,7 @@ import sqlite3
 from insert import add
 from levels import Levels
 from plan import TIMES, Benchmark, Plan
-from runs import LEVELS
+from runs import LEVELS, Work
 
 NOTHING = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0)
 Judged = tuple[str, str, tuple[float, ...]]  # verdict, reason, effect as the table has it
@@ -17,14 +17,16 @@ class Verdicts:
     def __init__(self, file: sqlite3.Connection, plan: Plan, generator: random.Random) -> None:
         self.file, self.plan, self.generator = file, plan, generator
 
-    def write(self, nightly: int, sides: tuple[Levels, Levels], has_reasons: bool) -> None:
+    def write(self, work: Work, has_reasons: bool) -> None:
         """has_reasons: of what is unchanged, too."""
         rows = []
-        for each in self.plan.benchmarks:
+        for each in work.benchmarks:
             for metric in each.metrics:
-                word, reason, effect = self._judged(each, metric, *sides)
+                if metric not in TIMES and "memory" not in work.passes:
+                    continue
+                word, reason, effect = self._judged(each, metric, *work.sides)
                 kept = reason if has_reasons or word != "unchanged" else ""
-                rows.append((nightly + 1, each.id, metric, word, *effect, kept))
+                rows.append((work.comparison, each.id, metric, word, *effect, kept))
         add(
             self.file,
             "verdict",
