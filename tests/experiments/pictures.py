@@ -29,7 +29,6 @@ sys.path.insert(0, str(Path(__file__).resolve().parent / "page_costs"))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "end_to_end"))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support" / "two_years"))
 
-import machine_lock
 import profiles
 from served import HOST, Served, daemon_of, make
 from visits import Client
@@ -167,7 +166,7 @@ def main() -> None:
     make(program, folder, "--nightlies", str(options.nightlies), *day)
     profiles.write(folder)
     options.out.mkdir(parents=True, exist_ok=True)
-    with daemon_of(program, folder) as served, machine_lock.held(served.lock):
+    with daemon_of(program, folder) as served:
         client = Client(served.port)
         paths = dict(Pages(client).paths())
         client.close()
