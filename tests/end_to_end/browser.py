@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
+from unittest import TestCase
 
 import packages
 
@@ -64,6 +65,14 @@ return ({
 def program() -> str:
     """Chromium's; empty where it is not installed."""
     return shutil.which("chromium") or ""
+
+
+def require(test: TestCase) -> None:
+    """Chromium and what drives it. Where one is missing, the test fails in CI and is left out
+    elsewhere."""
+    if not program():
+        packages.leave_out(test, "Chromium is missing; deploy/prerequisites --tests installs it")
+    packages.require(test, "browser", "playwright.sync_api")
 
 
 @contextmanager

@@ -1,12 +1,12 @@
 """A real nightly, watched in an open page from its discovery to its report."""
 
 import os
+import signal
 import unittest
 from pathlib import Path
 from typing import Any
 
 import browser
-import packages
 from command import LIBTORCH, CommandTest, write_secret
 from service import TOKEN, Daemon, ask, make_own
 
@@ -27,6 +27,8 @@ requests_per_second = 1000
 """
 OLDER, NEWER = "2026-11-20", "2026-11-21"
 ENDS = ("regressed", "improved", "unchanged", "inconclusive")
+# The daemon stops where it has started its first run.
+AT_THE_FIRST_RUN = "executor.after_spawn:1:pause"
 # How long it takes depends on who else uses the machine; the limit of the whole test ends it.
 NO_LIMIT = 0
 
@@ -36,10 +38,7 @@ class Night(CommandTest):
         super().setUp()
         if not LIBTORCH:
             self.skipTest("configured without LibTorch")
-        if not browser.program():
-            print("skipped: Chromium is not installed: deploy/prerequisites --tests")
-            self.skipTest("no Chromium")
-        packages.require(self, "browser", "playwright.sync_api")
+        browser.require(self)
         (self.folder / "nightlies").mkdir()
         write_secret(self.folder / "token", TOKEN)
         self.configure(CONFIGURATION)
@@ -57,6 +56,19 @@ class Night(CommandTest):
         (tree / "build-hash").write_text(commit * 40 + "\n")
         tree.rename(self.folder / "nightlies" / nightly)
 
+    def hold_first_run(self) -> list[int]:
+        """Has the daemon wait for its first run until the processes of that run get SIGCONT. What
+        the nightly is at until then can be seen, however fast or slow the machine is."""
+        daemon = self.daemon.process.pid
+        _, status = os.waitpid(daemon, os.WUNTRACED)
+        self.assertTrue(os.WIFSTOPPED(status), self.daemon.said())
+        runs = self.daemon.children()
+        for run in runs:
+            os.kill(run, signal.SIGSTOP)
+        os.kill(daemon, signal.SIGCONT)
+        self.assertNotEqual(runs, [])
+        return runs
+
     def watch(self, page: Any) -> None:
         """Follows the row of the nightly until it has ended, in the page as it was loaded."""
         page.wait_for_selector("#live[data-state=live]")
@@ -64,10 +76,11 @@ class Night(CommandTest):
         self.publish(NEWER, "b")
         self.assertEqual(ask(self.daemon.base + "/api/v1/nightlies", {}, TOKEN)[0], 202)
         row = page.locator("main tbody tr", has_text=f"{NEWER} against {OLDER}")
-        row.wait_for(timeout=NO_LIMIT)
-        for states in (("measuring", "judging", "reporting", *ENDS), ENDS):
-            shown = ", ".join(f".state.{state}" for state in states)
-            row.locator(shown).wait_for(timeout=NO_LIMIT)
+        runs = self.hold_first_run()
+        row.locator(".state.measuring").wait_for()
+        for run in runs:
+            os.kill(run, signal.SIGCONT)
+        row.locator(", ".join(f".state.{state}" for state in ENDS)).wait_for()
         page.locator("#said", has_text="comparison").filter(has_text="reported").wait_for(
             state="attached"
         )
@@ -75,10 +88,12 @@ class Night(CommandTest):
 
     def test_a_nightly_is_watched_from_its_discovery_to_its_report(self) -> None:
         self.publish(OLDER, "a")
-        self.daemon = Daemon(self.folder, dict(os.environ))
+        environment = os.environ | {"TORCHWATCH_FAILPOINT": AT_THE_FIRST_RUN}
+        self.daemon = Daemon(self.folder, environment)
         self.addCleanup(self.daemon.stop)
         with browser.started() as chromium:
             view = browser.View(chromium, self.daemon.base, 1280, "light")
+            view.context.set_default_timeout(NO_LIMIT)
             self.assertEqual(view.open("/comparisons"), 200)
             tonight = view.context.new_page()
             tonight.goto(self.daemon.base + "/")

@@ -127,8 +127,8 @@ class Modules(SeededTest):
 
 class Script(SeededTest):
     def newest(self) -> str:
-        """The page of the newest comparison, which has verdicts of all kinds."""
-        with self.window("/comparisons") as view:
+        """The page of the newest nightly, which has verdicts of all kinds."""
+        with self.window("/comparisons?purpose=nightly") as view:
             links = [each for each in view.links() if re.fullmatch(r"/comparisons/\d+", each)]
         return links[0]
 

@@ -15,7 +15,6 @@ from typing import Any
 
 import browser
 import clicks
-import packages
 from command import CHECKOUT, LIBTORCH, torchwatch
 from service import (
     TOKEN,
@@ -59,10 +58,6 @@ flavour = "cpu"
 workloads = ["soft_actor_critic", "tts_angular"]
 configurations = ["cpu-train"]
 """
-
-
-# Each width, light and dark: browser_test.py has all of both.
-VIEWS = ((1280, "light"), (768, "dark"), (320, "light"))
 
 
 class Comparison(unittest.TestCase):
@@ -192,10 +187,7 @@ class Comparison(unittest.TestCase):
         self.assertEqual(status, 0, daemon.said())
 
     def test_6_its_pages_have_no_fault_and_lead_to_the_reason_in_three_clicks(self) -> None:
-        if not browser.program():
-            print("skipped: Chromium is not installed: deploy/prerequisites --tests")
-            self.skipTest("no Chromium")
-        packages.require(self, "browser", "playwright.sync_api")
+        browser.require(self)
         settings = self.configuration.read_text()
         patient = settings.replace("[web]\n", "[web]\nrequests_per_second = 1000\n")
         self.configuration.write_text(patient)
@@ -206,7 +198,7 @@ class Comparison(unittest.TestCase):
             kinds = {browser.kind_of(path) for path in paths}
             self.assertLessEqual({"/incidents/*", "/bisections/*", "/series/*/*/*/*"}, kinds)
             few = browser.one_of_each_kind(paths)
-            faults = browser.faults_of(chromium, daemon.base, few, VIEWS)
+            faults = browser.faults_of(chromium, daemon.base, few, browser.VIEWS)
             self.assertEqual(faults, [], "\n".join(faults))
             for walk in (clicks.to_the_steps_of_a_search, clicks.to_the_samples_of_a_verdict):
                 view = browser.View(chromium, daemon.base, *browser.VIEWS[0])

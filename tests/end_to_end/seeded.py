@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import browser
-import packages
 from command import CHECKOUT, TORCHWATCH, torchwatch, write_secret
 from service import TOKEN, Daemon
 
@@ -33,10 +32,7 @@ class SeededTest(unittest.TestCase):
     chromium: ClassVar[Any]
 
     def setUp(self) -> None:
-        if not browser.program():
-            print("skipped: Chromium is not installed: deploy/prerequisites --tests")
-            self.skipTest("no Chromium")
-        packages.require(self, "browser", "playwright.sync_api")
+        browser.require(self)
         if self.held is None:
             self.begin()
 

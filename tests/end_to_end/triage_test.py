@@ -10,7 +10,6 @@ import time
 import unittest
 
 import browser
-import packages
 from command import CHECKOUT, TORCHWATCH, CommandTest
 from service import Daemon
 
@@ -65,10 +64,7 @@ class Keyboard:
 class Triage(CommandTest):
     def setUp(self) -> None:
         super().setUp()
-        if not browser.program():
-            print("skipped: Chromium is not installed: deploy/prerequisites --tests")
-            self.skipTest("no Chromium")
-        packages.require(self, "browser", "playwright.sync_api")
+        browser.require(self)
         made = ["--nightlies", "10", "--incidents", "4", "--with-samples", "1"]
         subprocess.run([sys.executable, MAKE, TORCHWATCH, self.folder, *made], check=True)
         self.configure(self.configuration.read_text() + "[web]\nport = 0\n")

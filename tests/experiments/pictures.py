@@ -29,8 +29,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parent / "page_costs"))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "end_to_end"))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support" / "two_years"))
 
-import machine_lock
 import profiles
+import visits
+import waiting
 from served import HOST, Served, daemon_of, make
 from visits import Client
 
@@ -39,6 +40,15 @@ BYTES_MAX = 300_000
 COLOURS = "64"
 HEIGHTS = (1600, 1200, 900, 600)
 LOOKS = {"": (1280, "light"), "-dark": (1280, "dark"), "-narrow": (390, "light")}
+
+# What is shown for the folder of the database, whose name is that of somebody's machine.
+SHOWN_FOLDER = "/var/lib/torchwatch"
+NEUTRAL = """([folder, shown]) => {
+  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (texts.nextNode()) {
+    texts.currentNode.data = texts.currentNode.data.replaceAll(folder, shown);
+  }
+}"""
 
 
 @dataclass
@@ -81,8 +91,9 @@ class Pages:
         model = series.split("/")[2]
         comparison = evidence["comparison"]["id"]
         bisection = incident["bisection"]
-        build = self.first("/api/v1/builds?limit=5", "builds", origin="nightly")
-        older = self.listed("/api/v1/builds?limit=5", "builds")[1]
+        nightlies = "/api/v1/builds?origin=nightly&limit=2"
+        build, older = self.listed(nightlies, "builds")
+        muted = self.listed("/api/v1/mutes", "mutes")[-1]
         yield from {
             "tonight": "/",
             "comparisons": "/comparisons",
@@ -91,17 +102,23 @@ class Pages:
             "incident": f"/incidents/{incident['id']}",
             "bisections": "/bisections",
             "bisection": f"/bisections/{bisection}",
+            "mutes": "/mutes",
+            "mute": f"/mutes/{muted['id']}",
             "models": "/models",
             "model": f"/models/{model}",
             "series": series,
+            "all-series": f"/series?workload={model}",
             "builds": "/builds",
             "build": f"/builds/{build['id']}",
             "compare": f"/compare/{older['name']}...{build['name']}",
             "machines": "/machines",
-            "machine": "/machines/1",
+            "machine": "/machines/2",
             "gpu": "/gpu",
             "coverage": "/coverage",
             "queue": "/queue",
+            "request": "/requests/1",
+            "outbox": "/outbox",
+            "sign-in": "/sign-in",
             "search": f"/search?q={model}",
             "trace": self.trace(f"/incidents/{incident['id']}"),
             "help": "/help",
@@ -136,7 +153,9 @@ def take(chromium: Any, served: Served, paths: dict[str, str], out: Path) -> Non
             answer = page.goto(f"http://{HOST}:{served.port}{path}", wait_until="load")
             if answer.status != 200:
                 sys.exit(f"pictures.py: {path} is answered with {answer.status}")
-            page.wait_for_selector("#live[data-state=live]")
+            if page.locator("script").count():  # a form with a secret has none
+                page.wait_for_selector("#live[data-state=live]")
+            page.evaluate(NEUTRAL, [str(served.folder), SHOWN_FOLDER])
             picture = small_enough(page, width)
             (out / f"{name}{ending}.png").write_bytes(picture)
             print(f"{name}{ending}.png  {len(picture) / 1e3:.0f} kB  {path}")
@@ -166,11 +185,16 @@ def main() -> None:
     day = ("--last", str(newest), "--seed", "19", "--incidents", "12")
     make(program, folder, "--nightlies", str(options.nightlies), *day)
     profiles.write(folder)
+    waiting.write(folder)
     options.out.mkdir(parents=True, exist_ok=True)
-    with daemon_of(program, folder) as served, machine_lock.held(served.lock):
+    with daemon_of(program, folder) as served:
         client = Client(served.port)
         paths = dict(Pages(client).paths())
         client.close()
+        if missing := visits.kinds_of_pages() - {
+            visits.kind_of_page(each) for each in paths.values()
+        }:
+            sys.exit(f"pictures.py: no picture is taken of {', '.join(sorted(missing))}")
         chosen = {name: path for name, path in paths.items() if name in options.only}
         with browser.started() as chromium:
             take(chromium, served, chosen or paths, options.out)

@@ -28,7 +28,6 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent / "page_costs"))
 
-import machine_lock
 from served import HOST, Served, daemon_of, make
 from storing import storing_into
 
@@ -108,7 +107,7 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
         (folder / name).write_text(text + "\n")
         (folder / name).chmod(0o600)
     daemon = daemon_of(options.program.resolve(), folder, KEYS)
-    with daemon as served, machine_lock.held(served.lock):
+    with daemon as served:
         idle = figures(served, options.deliveries, options.rate)
         with storing_into(folder / "state" / "torchwatch.sqlite") as runs:
             storing = figures(served, options.deliveries, options.rate)

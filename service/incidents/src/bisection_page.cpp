@@ -195,7 +195,7 @@ html::Fragment cost_section(const storage::BisectionRow& row, double seconds, co
   }
   if (!rows.empty()) {
     content += html::details(
-        "Could not be built (" + std::to_string(rows.size()) + ")",
+        "Could not be built (" + std::to_string(result->skipped.size()) + ")",
         html::table({.columns = {{"commit", Cells::words}, {"reason"}}, .rows = std::move(rows)}));
   }
   return html::section("What it took", content);

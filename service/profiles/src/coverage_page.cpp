@@ -122,7 +122,7 @@ html::Fragment surface_section(const evidence::Coverage& coverage) {
              "Of the " + figures::grouped(registered) +
              " operators that the build's dispatcher knows, overloads of one name counted once, " +
              figures::grouped(called) + " are called: " + share(called, registered) + ".")) +
-         html::details(figures::count(rows.size(), "namespace"),
+         html::details(figures::count(spaces.size(), "namespace"),
                        html::table({.columns = {{"namespace", Cells::words},
                                                 {"called", Cells::numbers},
                                                 {"known to the build", Cells::numbers},

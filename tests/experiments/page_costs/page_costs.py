@@ -6,7 +6,7 @@
 
 TORCHWATCH is the program. FOLDER gets the databases, made by tests/support/two_years at the first
 call (minutes, 700 MB) and used again by later ones. A daemon of its own is started on a copy of
-nothing else. Every page that can be reached from the first one and its twins (.json, .md, .csv) are
+nothing else. A few pages of every kind that the service has and their twins (.json, .md, .csv) are
 asked for in random order, one after the other, by a client that keeps its connection and takes
 gzip; a time is from the request's first byte to the answer's last. Meanwhile another process stores
 runs with their samples and, every twenty seconds, the verdicts of the whole suite in one
@@ -28,12 +28,14 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "support" / "two_years"))
 
 import charting
-import machine_lock
 import painting
+import profiles
 import streams
 import visits
+import waiting
 from served import Served, daemon_of, make, memory_mb
 from storing import storing_into
 
@@ -106,7 +108,9 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
 
     def served(name: str, made: tuple[str, ...], work: Callable[[Served], Any]) -> Any:
         make(program, folder / name, *made)
-        with daemon_of(program, folder / name) as daemon, machine_lock.held(daemon.lock):
+        profiles.write(folder / name)
+        waiting.write(folder / name)
+        with daemon_of(program, folder / name) as daemon:
             return work(daemon)
 
     result: dict[str, Any] = {"nightlies": options.nightlies}

@@ -11,10 +11,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from requests_under_load import wait_until_it_answers
+import machine_lock
+from requests_under_load import answers_well
 
 MAKE = Path(__file__).resolve().parents[2] / "support" / "two_years" / "make.py"
 HOST = "127.0.0.1"
+# Until a daemon answers: it may have to bring a database of 600 MB to its own version first.
+PATIENCE_SECONDS = 900
 TOKEN = "tw_a-token-of-this-experiment-0123456789"  # noqa: S105 its own daemon's
 
 
@@ -23,7 +26,6 @@ class Served:
     folder: Path
     process: int
     port: int
-    lock: str  # the machine lock: who holds it keeps the daemon from measuring
 
 
 def make(program: Path, folder: Path, *options: str) -> None:
@@ -60,19 +62,33 @@ def configure(folder: Path, port: int, keys: str) -> Path:
     return folder / "torchwatch.toml"
 
 
+def wait_until_it_answers(daemon: subprocess.Popen[bytes], port: int, log: Path) -> None:
+    # What answers 503 until the database is open makes way for the daemon.
+    until = time.monotonic() + PATIENCE_SECONDS
+    while not answers_well(port):
+        if daemon.poll() is not None:
+            sys.exit(f"{Path(sys.argv[0]).name}: the daemon ended, see {log}")
+        if time.monotonic() > until:
+            sys.exit(f"{Path(sys.argv[0]).name}: the daemon does not answer, see {log}")
+        time.sleep(0.1)
+
+
 @contextmanager
 def daemon_of(program: Path, folder: Path, keys: str = "") -> Iterator[Served]:
-    """The daemon, with further keys of its configuration."""
+    """The daemon, with further keys of its configuration. It serves and does no work: from its
+    start on somebody else holds the machine lock."""
     port = free_port()
     configuration = configure(folder, port, keys)
-    with (folder / "daemon.log").open("w") as log:
-        daemon = subprocess.Popen([program, "serve", "--config", configuration], stderr=log)
-    try:
-        wait_until_it_answers(daemon, port)
-        yield Served(folder, daemon.pid, port, f"{folder.name}-{port}")
-    finally:
-        daemon.send_signal(signal.SIGTERM)
-        daemon.wait()
+    log = folder / "daemon.log"
+    with machine_lock.held(f"{folder.name}-{port}"):
+        with log.open("w") as written:
+            daemon = subprocess.Popen([program, "serve", "--config", configuration], stderr=written)
+        try:
+            wait_until_it_answers(daemon, port, log)
+            yield Served(folder, daemon.pid, port)
+        finally:
+            daemon.send_signal(signal.SIGTERM)
+            daemon.wait()
 
 
 def memory_mb(process: int) -> dict[str, float]:

@@ -2,10 +2,15 @@
 
 import hashlib
 import sqlite3
+from typing import Any
 
 import searches
 from insert import add
 from plan import Change, Plan, millis
+
+SERIES = "benchmark_id, metric, ratio, interval_low, interval_high, baseline_value, candidate_value"
+# Changes from this on stand without tenths in a title, and so long it may be.
+TENTHS, TITLE_MAX = 1.0995, 80
 
 
 class Incidents:
@@ -15,19 +20,14 @@ class Incidents:
 
     def write(self, change: Change, ended: int) -> None:
         nightly = self.plan.nightlies[change.nightly]
-        day = self.days[change.nightly]
-        sha, names = day[change.commit], ", ".join(each.workload for each in change.benchmarks[:2])
-        title = {
-            "regression": f"[perf] {sha[:12]}: {100 * change.effect - 100:+.1f} % time, {names}",
-            "leak": f"[leak] {sha[:12]}: {change.effect:+,.0f} bytes/iteration, {names}",
-            "lost": f"[lost] {names}",
-        }[change.kind] + f", {nightly}"
+        series = self._series_of(change)
+        title = self._title(change, series, str(nightly))
         is_closed = change.decision in ("closed", "accepted")
         closed = millis(self.plan.nightlies[change.end or change.nightly], 9 * 3600)
         key = f"{change.kind}-{change.number:016x}"
         row = (
             change.number,
-            change.nightly + 1,
+            self.plan.comparison_of(change.nightly),
             key,
             change.kind,
             "closed" if is_closed else "acknowledged" if change.decision else "open",
@@ -42,38 +42,44 @@ class Incidents:
             [row],
             "id, comparison_id, key, kind, state, title, issue_number, opened_at, closed_at",
         )
-        self._series(change)
+        add(
+            self.file,
+            "incident_series",
+            [(change.number, ordinal, *each) for ordinal, each in enumerate(series)],
+            "incident_id, ordinal, " + SERIES,
+        )
         if change.kind != "lost":
             self._bisection(change, ended)
         self._message(change, key, title, ended)
         if change.decision:
             self._decision(change, closed if is_closed else ended)
 
-    def _series(self, change: Change) -> None:
+    def _series_of(self, change: Change) -> list[tuple[Any, ...]]:
+        """The figures of their verdicts, as the service copies them."""
         metric = searches.metric_of(change)
-        rows = []
-        for ordinal, each in enumerate(change.benchmarks):
-            if metric == "time":
-                old = each.time_ns
-                effect = (
-                    change.effect,
-                    change.effect * 0.98,
-                    change.effect * 1.02,
-                    old,
-                    old * change.effect,
-                )
-            else:
-                effect = (0.0, 0.0, 0.0, 0.0, change.effect)
-            if change.kind == "lost":
-                effect = (0.0, 0.0, 0.0, each.time_ns, 0.0)
-            rows.append((change.number, ordinal, each.id, metric, *effect))
-        add(
-            self.file,
-            "incident_series",
-            rows,
-            "incident_id, ordinal, benchmark_id, metric, ratio, interval_low, interval_high,"
-            " baseline_value, candidate_value",
-        )
+        comparison = self.plan.comparison_of(change.nightly)
+        rows = f"SELECT {SERIES} FROM verdict WHERE comparison_id = ? AND benchmark_id = ?"  # noqa: S608
+        return [
+            self.file.execute(rows + " AND metric = ?", (comparison, each.id, metric)).fetchone()
+            for each in change.benchmarks
+        ]
+
+    def _title(self, change: Change, series: list[tuple[Any, ...]], nightly: str) -> str:
+        by = f" by {self.days[change.nightly][change.commit][:7]}"
+        ratio, *_, before, after = max(each[2:] for each in series)
+        what = {
+            "regression": f"[perf] {100 * ratio - 100:+.{0 if ratio > TENTHS else 1}f} % time{by}",
+            "leak": f"[leak] {after - before:+,.0f} bytes/iteration{by}",
+            "lost": "[lost] no result",
+        }[change.kind]
+        where = [{each.workload for each in change.benchmarks}]
+        where.append({each.configuration for each in change.benchmarks})
+        names = [
+            of.pop() if len(of) == 1 else f"{len(of)} {noun}s"
+            for of, noun in zip(where, ("workload", "configuration"), strict=True)
+        ]
+        long = f"{what}: {', '.join(names)}, {nightly}"
+        return long if len(long) <= TITLE_MAX else f"{what}: {names[0]}, {nightly}"
 
     def _bisection(self, change: Change, ended: int) -> None:
         day, good = self.days[change.nightly], self.days[change.nightly - 1][-1]

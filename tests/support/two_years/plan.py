@@ -24,6 +24,7 @@ MACHINES = (
     {"cpu_model": "Example CPU 7402", "cpus": "32", "glibc": "2.36", "kernel": "Linux 6.1.0-31"},
 )
 COMMITS_A_DAY = 12  # that reach the nightly
+DRILL_EVERY = 7  # nightlies, as the service's own
 
 
 @dataclass(frozen=True)
@@ -70,6 +71,17 @@ class Plan:
 
     def machine_of(self, nightly: int) -> int:
         return int(nightly >= self.machine_changes_at)
+
+    def is_last_of_its_machine(self, nightly: int) -> bool:
+        return nightly + 1 in (self.machine_changes_at, len(self.nightlies))
+
+    def comparison_of(self, nightly: int) -> int:
+        """The id. Behind each but the first come its self-test and, if one is due, its drill."""
+        before = max(0, nightly - 1)
+        return 1 + nightly + before + before // DRILL_EVERY
+
+    def has_drill(self, nightly: int) -> bool:
+        return nightly % DRILL_EVERY == 0
 
 
 def millis(day: date, seconds: float = 0) -> int:

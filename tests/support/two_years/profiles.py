@@ -13,6 +13,15 @@ from insert import add
 OPERATORS = ("addmm", "convolution", "relu", "native_layer_norm", "embedding", "bmm", "softmax")
 RARE = ("_embedding_bag", "grid_sampler_2d", "lstm", "roi_align", "fft_rfft", "cumsum", "cdist")
 HOUR_MILLIS = 3_600_000
+# Operators that a build's dispatcher knows, by namespace.
+REGISTERED = {
+    "aten": 2214,
+    "prims": 117,
+    "quantized": 138,
+    "_quantized": 9,
+    "inductor": 6,
+    "profiler": 4,
+}
 
 
 def trace(name: str, generator: random.Random) -> bytes:
@@ -98,6 +107,11 @@ class Profiles:
         called = [*OPERATORS[: generator.randint(2, 7)], *generator.sample(RARE, 1)]
         rows = [(self.attempt, f"aten::{each}", generator.randint(1, 90)) for each in called]
         add(self.file, "operator", rows, "attempt_id, name, calls")
+        known = [
+            (self.attempt, f"operators_registered.{space}", count)
+            for space, count in REGISTERED.items()
+        ]
+        add(self.file, "covariate", known, "attempt_id, name, value")
 
 
 def write(folder: Path) -> None:

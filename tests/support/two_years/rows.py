@@ -4,15 +4,21 @@ import hashlib
 import json
 import random
 import sqlite3
+from dataclasses import replace
 from typing import Any
 
+import files
 import searches
 from incidents import Incidents
 from insert import add
 from levels import Levels
-from plan import MACHINES, Plan, millis
-from runs import Runs
+from plan import DRILL_EVERY, MACHINES, Plan, millis
+from runs import Runs, Work
 from verdicts import Verdicts
+
+AUDIT_MILLIS = 240_000  # of a self-test or a drill
+SEARCHES_KEPT = 3  # whose builds are known
+PLANTED = 0.14  # by what share a drill slows down its candidate
 
 
 def lines_of(facts: dict[str, str]) -> str:
@@ -30,6 +36,7 @@ class Rows:
         self.runs = Runs(file, plan, generator, [day[-1] for day in days], sampled)
         self.verdicts = Verdicts(file, plan, generator)
         self.incidents = Incidents(file, plan, days)
+        self.measured = [each for each in plan.benchmarks if each.supported]
 
     def write(self) -> None:
         self._benchmarks()
@@ -37,6 +44,7 @@ class Rows:
         self._machines()
         for nightly in range(len(self.plan.nightlies)):
             self._nightly(nightly)
+        self._builds_of_commits()
 
     def _benchmarks(self) -> None:
         add(
@@ -52,7 +60,7 @@ class Rows:
             sha = self.days[number][-1]
             name, content = day.isoformat(), hashlib.sha256(sha.encode()).hexdigest()
             version = f"2.14.0.dev{day:%Y%m%d}+cpu"
-            folder = f"nightlies/{name}"
+            folder = files.folder_of(name)
             rows.append(
                 (number + 1, "nightly", name, version, sha, sha, content, folder, "ready", number)
             )
@@ -61,6 +69,26 @@ class Rows:
             "build",
             rows,
             "id, origin, name, version, embedded_commit, trunk_commit, content_hash, folder, state,"
+            " place",
+        )
+
+    def _builds_of_commits(self) -> None:
+        """Those that the newest searches made."""
+        changes = [each for each in self.plan.changes if each.kind != "lost"][-SEARCHES_KEPT:]
+        rows = {}
+        for change in changes:
+            day = self.days[change.nightly]
+            for kind, body in searches.events(change, day)[0]:
+                if kind == "built":
+                    built = json.loads(body)
+                    sha, content = built["commit"], built["content_hash"]
+                    folder = files.folder_of(sha[:20], "commits")
+                    rows[sha] = ("commit", sha, "", sha, sha, content, folder, "ready", 0)
+        add(
+            self.file,
+            "build",
+            list(rows.values()),
+            "origin, name, version, embedded_commit, trunk_commit, content_hash, folder, state,"
             " place",
         )
 
@@ -84,16 +112,62 @@ class Rows:
             self.levels.apply(change)
         for change in self.plan.ending.get(nightly, []):
             self.levels.undo(change)
-        is_sampled = nightly >= self.sampled_from
-        measured = [each for each in self.plan.benchmarks if each.supported]
-        plan = json.dumps(searches.plan_json(measured)) if is_sampled else ""
-        ended = begun + len(measured) * 4000
-        pair = (nightly + 1, "nightly", nightly + 1, nightly)
-        self._comparison((*pair, 0, 1, "reported", plan, "", begun, ended, 0.99))
-        self.runs.write(nightly, begun, (before, self.levels))
-        self.verdicts.write(nightly, (before, self.levels), is_sampled)
+        work = Work(
+            self.plan.comparison_of(nightly),
+            nightly,
+            (nightly, nightly + 1),
+            (before, self.levels),
+            self.plan.benchmarks,
+            begun,
+        )
+        ended = begun + len(self.measured) * 4000
+        self._measure(work, "nightly", ended)
         for change in changes:
             self.incidents.write(change, ended)
+        self._tests_of_service(work, ended)
+
+    def _tests_of_service(self, work: Work, begun: int) -> None:
+        """The self-test of a nightly and its drill, each of one benchmark. One self-test in forty
+        raises a false alarm, and one drill in nine is missed."""
+        build = work.builds[1]
+        own = replace(
+            work,
+            comparison=work.comparison + 1,
+            builds=(build, build),
+            sides=(self.levels, self._slowed(1.06 if work.nightly % 40 == 23 else 1.0)),
+            benchmarks=[self.measured[work.nightly % len(self.measured)]],
+            begun=begun,
+        )
+        self._measure(own, "self_test", begun + AUDIT_MILLIS)
+        if not self.plan.has_drill(work.nightly):
+            return
+        number = work.nightly // DRILL_EVERY
+        drill = replace(
+            own,
+            comparison=own.comparison + 1,
+            sides=(self.levels, self._slowed(1.0 if number % 9 == 4 else 1 + PLANTED)),
+            benchmarks=[self.measured[number % len(self.measured)]],
+            begun=begun + AUDIT_MILLIS,
+            passes=("timing",),
+        )
+        self._measure(drill, "drill", drill.begun + AUDIT_MILLIS)
+
+    def _slowed(self, factor: float) -> Levels:
+        slowed = self.levels.copy()
+        slowed.factor = {number: level * factor for number, level in slowed.factor.items()}
+        return slowed
+
+    def _measure(self, work: Work, purpose: str, ended: int) -> None:
+        is_nightly, is_sampled = purpose == "nightly", work.nightly >= self.sampled_from
+        supported = [each for each in work.benchmarks if each.supported]
+        plan = searches.plan_json(supported) | {"passes": work.passes}
+        if purpose == "drill":
+            plan["planted_slowdown"] = PLANTED
+        kept = json.dumps(plan) if is_sampled or not is_nightly else ""
+        asked = (work.comparison, purpose, work.builds[1], work.builds[0], 0, int(is_nightly))
+        self._comparison((*asked, "reported", kept, "", work.begun, ended, 0.99))
+        self.runs.write(work)
+        self.verdicts.write(work, is_sampled)
 
     def _comparison(self, row: tuple[Any, ...]) -> None:
         add(

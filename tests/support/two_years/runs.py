@@ -6,6 +6,7 @@ import random
 import sqlite3
 import struct
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from insert import add
@@ -27,6 +28,19 @@ def digest_of_facts(facts: dict[str, str]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
+@dataclass(frozen=True)
+class Work:
+    """What a comparison measures, and when."""
+
+    comparison: int
+    nightly: int  # on whose day and machine
+    builds: tuple[int, int]  # baseline and candidate
+    sides: tuple[Levels, Levels]
+    benchmarks: list[Benchmark]
+    begun: int
+    passes: tuple[str, ...] = ("timing", "memory")
+
+
 class Runs:
     def __init__(
         self,
@@ -39,35 +53,32 @@ class Runs:
         """builds: the commit of each nightly; sampled: how many of the newest keep samples."""
         self.file, self.plan, self.generator, self.builds = file, plan, generator, builds
         self.sampled_from = len(plan.nightlies) - sampled
+        self.conditions = random.Random(len(plan.nightlies))
         self.attempt = 0
-        self.environments: dict[str, int] = {}
+        self.environments: dict[tuple[int, int, str], int] = {}
 
-    def write(self, nightly: int, begun: int, sides: tuple[Levels, Levels]) -> None:
-        has_samples = nightly >= self.sampled_from
-        environments = {
-            (name, side): self._environment(nightly, side, name)
-            for name in ("timing", "memory")
-            for side in (0, 1)
-        }
+    def write(self, work: Work) -> None:
+        has_samples = work.nightly >= self.sampled_from
         first = self.attempt + 1
         attempts: Table = []
         results: Table = []
         values: Table = []
         samples: Table = []
-        for each, name, place, side in self._slots(has_samples):
+        conditions: Table = []
+        for each, name, place, side in self._slots(work, has_samples):
             self.attempt += 1
             number = self.attempt
             token = f"{number:032x}" if has_samples else f"{number:x}"
-            is_lost = each.id in sides[side].lost
-            at = begun + (number - first) * RUN_MILLIS
+            is_lost = each.id in work.sides[side].lost
+            at = work.begun + (number - first) * RUN_MILLIS
             attempts.append(
                 (
                     number,
                     token,
                     1,
-                    nightly + 1,
+                    work.comparison,
                     f"{name}/{each.workload} {each.configuration}/screen/0/{place}",
-                    nightly + side,
+                    work.builds[side],
                     each.id,
                     name,
                     "failed" if is_lost else "done",
@@ -78,30 +89,56 @@ class Runs:
             )
             if is_lost:
                 continue
-            leak = int(sides[side].leak[each.id])
+            leak = int(work.sides[side].leak[each.id])
             kept = (leak, leak * LEVELS) if name == "memory" else (None, None)
-            results.append((number, token, "ok", environments[name, side], 1, *kept))
-            run = self._values(each, name, sides[side].factor[each.id], leak)
+            environment = self._environment(work.nightly, work.builds[side], name)
+            results.append((number, token, "ok", environment, 1, *kept))
+            run = self._values(each, name, work.sides[side].factor[each.id], leak)
             values += [(each.id, metric, number, value) for metric, value in run.items()]
             if has_samples:
                 samples += self._samples(number, each, run, leak)
+            if self.plan.is_last_of_its_machine(work.nightly):
+                conditions += self._conditions(number, name)
         self._store(attempts, results, values, samples)
-        self._count(nightly, first)
+        add(self.file, "covariate", conditions, "attempt_id, name, value")
+        self._count(work.nightly, first)
 
-    def _slots(self, has_samples: bool) -> Iterator[tuple[Benchmark, str, int, int]]:
+    def _slots(self, work: Work, has_samples: bool) -> Iterator[tuple[Benchmark, str, int, int]]:
         """Benchmark, pass, place and side of each run."""
-        for each in self.plan.benchmarks:
+        for each in work.benchmarks:
             if each.supported:
-                for name in ("timing", "memory"):
+                for name in work.passes:
                     for place, side in enumerate(POSITIONS[has_samples]):
                         yield each, name, place, side
 
-    def _environment(self, nightly: int, side: int, name: str) -> int:
-        """That of a run of this pass with the build of that side."""
-        machine = self.plan.machine_of(nightly)
+    def _conditions(self, attempt: int, name: str) -> Iterator[tuple[int, str, int]]:
+        """What a run states of its machine, whose page shows it of the newest."""
+        busy = self.conditions.random()
+        stated = {
+            "temperature_milli": int(47_000 + 9_000 * busy),
+            "load1_milli": int(980 + 400 * busy),
+            "wall_ns": RUN_MILLIS * 900_000,
+            "steal_ticks": 0,
+            "minor_faults": int(21_000 + 900 * busy),
+            "involuntary_switches": int(40 * busy),
+        }
+        if name == "timing":
+            stated["calibration_arithmetic_ns"] = int(352_000 + 9_000 * busy)
+            stated["calibration_copy_ns"] = int(371_000 + 40_000 * busy)
+        for fact, value in stated.items():
+            yield attempt, fact, value
+
+    def _environment(self, nightly: int, build: int, name: str) -> int:
+        """That of a run of this pass with that build."""
+        key = (self.plan.machine_of(nightly), build, name)
+        if key not in self.environments:
+            self.environments[key] = self._store_environment(*key)
+        return self.environments[key]
+
+    def _store_environment(self, machine: int, build: int, name: str) -> int:
         facts = {
             **MACHINES[machine],
-            "build.library.libtorch_cpu.so": self.builds[nightly - 1 + side],
+            "build.library.libtorch_cpu.so": self.builds[build - 1],
             "cpu_capability": "AVX2",
             "heap": "glibc, fixed thresholds" if name == "timing" else "glibc",
             "placement": "core 31 of 32" if name == "timing" else "not pinned: no timing pass",
@@ -109,9 +146,7 @@ class Runs:
             "threads": "1",
         }
         digest = digest_of_facts(facts)
-        if digest in self.environments:
-            return self.environments[digest]
-        number = self.environments[digest] = len(self.environments) + 1
+        number = len(self.environments) + 1
         add(
             self.file,
             "environment",

@@ -7,7 +7,7 @@ import sqlite3
 from insert import add
 from levels import Levels
 from plan import TIMES, Benchmark, Plan
-from runs import LEVELS
+from runs import LEVELS, Work
 
 NOTHING = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0)
 Judged = tuple[str, str, tuple[float, ...]]  # verdict, reason, effect as the table has it
@@ -17,14 +17,16 @@ class Verdicts:
     def __init__(self, file: sqlite3.Connection, plan: Plan, generator: random.Random) -> None:
         self.file, self.plan, self.generator = file, plan, generator
 
-    def write(self, nightly: int, sides: tuple[Levels, Levels], has_reasons: bool) -> None:
+    def write(self, work: Work, has_reasons: bool) -> None:
         """has_reasons: of what is unchanged, too."""
         rows = []
-        for each in self.plan.benchmarks:
+        for each in work.benchmarks:
             for metric in each.metrics:
-                word, reason, effect = self._judged(each, metric, *sides)
+                if metric not in TIMES and "memory" not in work.passes:
+                    continue
+                word, reason, effect = self._judged(each, metric, *work.sides)
                 kept = reason if has_reasons or word != "unchanged" else ""
-                rows.append((nightly + 1, each.id, metric, word, *effect, kept))
+                rows.append((work.comparison, each.id, metric, word, *effect, kept))
         add(
             self.file,
             "verdict",
@@ -37,17 +39,24 @@ class Verdicts:
         if not each.supported:
             return "unsupported", "the original refuses this configuration", NOTHING
         if each.id in before.lost | after.lost:
-            return "failed", "killed by signal 11 (SIGSEGV)", NOTHING
+            old = 0.0 if each.id in before.lost else self._value(each, metric, before)
+            effect = (0.0, 0.0, 0.0, old, 0.0, 0.0, 0.0, 4)
+            return "failed", "killed by signal 11 (SIGSEGV)", effect
         if metric in TIMES:
             return self._judged_time(each, before.factor[each.id], after.factor[each.id])
+        old, new = self._value(each, metric, before), self._value(each, metric, after)
         if metric in ("leak_growth", "leak_retained"):
-            scale = 1 if metric == "leak_growth" else LEVELS
-            old, new = before.leak[each.id] * scale, after.leak[each.id] * scale
             word = "unchanged" if old == new else "regressed" if new > old else "improved"
             return word, f"{new - old:+.0f} bytes", (0.0, 0.0, 0.0, old, new, 0.0, 0.0, 4)
-        value = 0.0 if metric == "heap_growth" else float(each.peak_bytes)
         ratio = 0.0 if metric == "heap_growth" else 1.0
-        return "unchanged", "+0.0 %", (ratio, ratio, ratio, value, value, 0.0, 0.0, 4)
+        return "unchanged", "+0.0 %", (ratio, ratio, ratio, old, new, 0.0, 0.0, 4)
+
+    def _value(self, each: Benchmark, metric: str, levels: Levels) -> float:
+        if metric in TIMES:
+            return each.time_ns * levels.factor[each.id]
+        if metric in ("leak_growth", "leak_retained"):
+            return levels.leak[each.id] * (1 if metric == "leak_growth" else LEVELS)
+        return 0.0 if metric == "heap_growth" else float(each.peak_bytes)
 
     def _judged_time(self, each: Benchmark, old: float, new: float) -> Judged:
         true = new / old

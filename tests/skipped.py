@@ -1,0 +1,42 @@
+#!/usr/bin/env python3
+"""Says which tests ctest left out and why, a line for each reason; nothing if there were none.
+
+    tests/skipped.py RESULTS
+
+RESULTS is what `ctest --output-junit` wrote. A test gives its reason in a line that begins with
+"skipped: ", or as Python's unittest prints it.
+"""
+
+import re
+import sys
+import xml.etree.ElementTree as ET
+from collections import Counter
+from pathlib import Path
+
+# Its line stands last, where nobody overlooks it.
+BROWSER = "Chromium is missing"
+
+
+def reason_of(test: ET.Element) -> str:
+    output = test.findtext("system-out") or ""
+    found = re.findall(r"^skipped: (.+)$", output, re.MULTILINE)
+    found = found or re.findall(r"\.\.\. skipped ['\"](.+)['\"]$", output, re.MULTILINE)
+    return str(found[-1]) if found else f"see the output of {test.get('name')}"
+
+
+def line_of(reason: str, count: int) -> str:
+    kind = "browser test" if reason.startswith(BROWSER) else "test"
+    return f"SKIPPED: {count} {kind}{'s' if count > 1 else ''}: {reason}"
+
+
+def main() -> None:
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    tests = ET.parse(Path(sys.argv[1])).getroot().iter("testcase")  # noqa: S314 (ctest wrote it)
+    counts = Counter(reason_of(test) for test in tests if test.find("skipped") is not None)
+    for reason, count in sorted(counts.items(), key=lambda item: item[0].startswith(BROWSER)):
+        print(line_of(reason, count))
+
+
+if __name__ == "__main__":
+    main()
