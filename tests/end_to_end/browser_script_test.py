@@ -147,19 +147,16 @@ class Script(SeededTest):
             self.assertLessEqual(total, PAGE_MAX)
 
     def asked_by(self, path: str) -> set[str]:
-        """The addresses that a browser asks for to show a page, but for the lasting stream."""
+        """What a browser asks for to show a page, but for the lasting stream."""
         view = browser.View(self.chromium, self.daemon.base, 1280, "light")
         asked: set[str] = set()
         view.page.on("request", lambda request: asked.add(request.url))
         view.open(path)
-        view.page.wait_for_selector("#live")
-        if path.startswith("/series/"):
-            view.page.wait_for_selector(".chart-box canvas")
+        view.page.wait_for_selector(".chart-box canvas" if "/series/" in path else "#live")
         view.close()
         return {each for each in asked if "/api/v1/events" not in each}
 
-    def answer(self, url: str) -> bytes:
-        """Read anew: a browser lets go of a body when it pleases."""
+    def answer(self, url: str) -> bytes:  # read anew: a browser lets go of a body when it pleases
         with urllib.request.urlopen(url, timeout=60) as answer:
             return bytes(answer.read())
 

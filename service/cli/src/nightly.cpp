@@ -42,10 +42,12 @@ Result<std::vector<storage::ComparisonRow>> due_comparisons(commands::SessionOfC
   return std::vector{std::move(comparison)};
 }
 
-/// A build's comparison with itself checks the service, not the build: it is not printed here.
-bool is_of_service(const storage::ComparisonRow& comparison) {
+/// A build's comparison with itself says nothing of the build: it is carried out along with the
+/// others, and neither printed here nor part of the exit status.
+bool is_with_itself(const storage::ComparisonRow& comparison) {
   return comparison.purpose == storage::Purpose::self_test ||
-         comparison.purpose == storage::Purpose::drill;
+         comparison.purpose == storage::Purpose::drill ||
+         comparison.purpose == storage::Purpose::study;
 }
 
 void print_json(const Invocation& invocation, const nlohmann::json& comparisons) {
@@ -121,7 +123,7 @@ Outcome compare_here(const Invocation& invocation, commands::SessionOfCommand& o
   TW_TRY(comparisons,
          nightly::carry_out_comparisons(services, comparisons, deliver, invocation.stop));
   TW_TRY_VOID(deliver());
-  std::erase_if(comparisons, is_of_service);
+  std::erase_if(comparisons, is_with_itself);
   if (comparisons.empty()) return show_nothing_due(invocation, services.database);
   return show(invocation, services, comparisons, options.all);
 }

@@ -33,6 +33,27 @@ void apply(const Setting& setting, protocol::Request& request) {
   request.flush_denormals = setting.flushes_denormals.value_or(request.flush_denormals);
 }
 
+/// Returns why an external workload cannot be run under a setting; empty where it can. It decides
+/// itself on what a runner's switches decide for the suite's workloads.
+std::string not_taken(const Setting& setting) {
+  std::string switches;
+  const auto add = [&](bool is_set, const char* name) {
+    if (is_set) switches += (switches.empty() ? "" : ", ") + std::string(name);
+  };
+  add(setting.fixed_heap.has_value(), "heap=");
+  add(setting.flushes_denormals.has_value(), "denormals=");
+  add(setting.zeroes_gradients.has_value(), "gradients=");
+  return switches.empty() ? "" : "an external workload has no switch for " + switches;
+}
+
+executor::RunOutcome unsupported(const std::string& token, const std::string& reason) {
+  RunResult result;
+  result.attempt = token;
+  result.status = RunStatus::unsupported;
+  result.reason = reason;
+  return result;
+}
+
 bool is_killed(const executor::RunOutcome& outcome) {
   const auto* failure = std::get_if<executor::RunFailure>(&outcome);
   return failure != nullptr && failure->is_killed;
@@ -137,6 +158,7 @@ Result<RunRecorder::Issued> RunRecorder::issue(const RunSlot& slot, const Plan& 
   if (external != nullptr) {
     issued.run.command = command_of(*external);
     issued.workload = fingerprint(*external).value_or("not readable");
+    issued.unsupported = not_taken(measured.setting);
   }
   issued.run.machine_class = class_;
   issued.run.node = issued.row.node;
@@ -155,6 +177,27 @@ auto RunRecorder::carry_out(Place* place, const Call& call) {
   auto done = call(place->executor);
   place->lock.lock();
   return done;
+}
+
+Result<executor::RunOutcome> RunRecorder::outcome_of(const Issued& issued, std::stop_token stop,
+                                                     Place* place) {
+  const auto& token = issued.run.request.attempt;
+  if (!issued.unsupported.empty()) return unsupported(token, issued.unsupported);
+  return carry_out(place,
+                   [&](executor::Executor& executor) { return executor.run(issued.run, stop); });
+}
+
+Result<std::array<executor::RunOutcome, 2>> RunRecorder::outcomes_of(
+    const std::array<Issued, 2>& issued, std::stop_token stop, Place* place) {
+  const auto& [one, other] = issued;
+  const auto& reason = one.unsupported.empty() ? other.unsupported : one.unsupported;
+  if (!reason.empty()) {
+    return std::array{unsupported(one.run.request.attempt, reason),
+                      unsupported(other.run.request.attempt, reason)};
+  }
+  return carry_out(place, [&](executor::Executor& executor) {
+    return executor.run_pair({one.run, other.run}, stop);
+  });
 }
 
 Status RunRecorder::wait_after_kills(std::stop_token stop, Place* place) {
@@ -189,7 +232,7 @@ Error RunRecorder::lost(const Error& error, const std::vector<const Issued*>& is
 /// The first run decides of which class all are.
 Status RunRecorder::require_class(const executor::RunOutcome& outcome, Place* place) {
   const auto* result = std::get_if<RunResult>(&outcome);
-  if (result == nullptr) return {};
+  if (result == nullptr || result->environment.facts.empty()) return {};
   const auto& facts = result->environment.facts;
   const auto other = place == nullptr ? std::nullopt : class_difference(class_, facts);
   if (other) {
@@ -207,8 +250,7 @@ Result<MachineRun> RunRecorder::run(const RunSlot& slot, const Plan& plan,
   TW_TRY_VOID(wait_after_kills(stop, place));
   const RunUnderWay under_way(services_.last_run);
   TW_TRY(const auto issued, issue(slot, plan, benchmark, pass, place));
-  const auto outcome = carry_out(
-      place, [&](executor::Executor& executor) { return executor.run(issued.run, stop); });
+  const auto outcome = outcome_of(issued, stop, place);
   const auto status = outcome ? require_class(*outcome, place) : Status{fail(outcome.error())};
   if (!status) return fail(lost(status.error(), {&issued}, place));
   note(is_killed(*outcome));
@@ -232,9 +274,7 @@ Result<std::array<MachineRun, 2>> RunRecorder::run_pair(const std::array<RunSlot
     each.run.request.limits.time_ms *= 2;  // each also waits during the other's samples
     each.run.request.batch_below_ns = kInterleavedSampleNs;
   }
-  const auto outcomes = carry_out(place, [&](executor::Executor& executor) {
-    return executor.run_pair({issued[0].run, issued[1].run}, stop);
-  });
+  const auto outcomes = outcomes_of(issued, stop, place);
   auto status = outcomes ? require_class((*outcomes)[0], place) : Status{fail(outcomes.error())};
   if (status) status = require_class((*outcomes)[1], place);
   if (!status) return fail(lost(status.error(), {&issued[0], &issued[1]}, place));
@@ -257,8 +297,7 @@ Result<std::array<MachineRun, 2>> RunRecorder::run_both(const std::array<RunSlot
   TW_TRY(issued[0], issue(slots[0], plan, benchmark, pass, &place));
   TW_TRY(issued[1], issue(slots[1], plan, benchmark, pass, &place));
   for (const auto& each : issued) {
-    const auto outcome = carry_out(
-        &place, [&](executor::Executor& executor) { return executor.run(each.run, stop); });
+    const auto outcome = outcome_of(each, stop, &place);
     const auto status = outcome ? require_class(*outcome, &place) : Status{fail(outcome.error())};
     if (!status) return fail(lost(status.error(), {&issued[0], &issued[1]}, &place));
     note(is_killed(*outcome));

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "torchwatch/comparison/series_settings.hpp"
+#include "torchwatch/documents/plan.hpp"
 #include "torchwatch/follow_ups/follow_ups.hpp"
 #include "torchwatch/runs/drills.hpp"
 #include "torchwatch/storage/alarm_store.hpp"
@@ -26,29 +27,56 @@ Status open_self_test(comparison::Services& services, const Comparison& nightly,
   return {};
 }
 
-/// Returns whether [detect] drill_every nightlies came since the last drill, or ever, or it is
-/// known of a slowdown that was missed: the next nightly tells whether one is found again.
-Result<bool> is_drill_due(comparison::Services& services, int number) {
-  const int every = services.config.detect.drill_every;
-  if (every == 0) return false;
+/// What is known of drills when a nightly ends.
+struct PastDrills {
+  std::optional<storage::ComparisonRow> last = {};
+  bool was_missed = false;  ///< a slowdown, and none was found since
+};
+
+Result<PastDrills> past_drills(comparison::Services& services) {
+  PastDrills past;
   TW_TRY(const auto times, storage::AlarmStore(services.database).times());
-  if (times.missed_drill) return true;
+  past.was_missed = times.missed_drill.has_value();
   TW_TRY(const auto last, storage::last_drill(services.database));
-  if (!last) return number >= every;
-  TW_TRY(const int then, storage::ComparisonStore(services.database).nightlies_until(*last));
+  if (!last) return past;
+  TW_TRY(past.last, storage::ComparisonStore(services.database).get(*last));
+  return past;
+}
+
+/// Returns whether [detect] drill_every nightlies came since the last drill, or ever, or a slowdown
+/// was missed: the next nightly tells whether one is found again. One drill at a time.
+Result<bool> is_drill_due(comparison::Services& services, const PastDrills& past, int number) {
+  const int every = services.config.detect.drill_every;
+  if (every == 0 || (past.last && !is_end(past.last->state))) return false;
+  if (past.was_missed) return true;
+  if (!past.last) return number >= every;
+  TW_TRY(const int then,
+         storage::ComparisonStore(services.database).nightlies_until(past.last->id));
   return number - then >= every;
 }
 
-/// Returns the plan of a drill, with benchmarks that alternate from drill to drill; nothing where
-/// there is none that can be slowed down: external workloads cannot.
-std::optional<comparison::Plan> plan_of_drill(const config::Config& config, comparison::Plan plan,
-                                              int number) {
+/// Returns the place of the benchmark whose slowdown was missed; nothing where none was, or where
+/// the benchmark is not in the plan any more.
+std::optional<std::size_t> place_of_missed(const PastDrills& past, const comparison::Plan& plan) {
+  if (!past.was_missed || !past.last) return std::nullopt;
+  const auto then = comparison::parse_plan(past.last->plan_json);
+  if (!then || then->benchmarks.empty()) return std::nullopt;
+  const auto found = std::ranges::find(plan.benchmarks, then->benchmarks.front());
+  if (found == plan.benchmarks.end()) return std::nullopt;
+  return static_cast<std::size_t>(found - plan.benchmarks.begin());
+}
+
+/// Returns the plan of a drill, with benchmarks that alternate from drill to drill, but for one
+/// that was missed; nothing where there is none that can be slowed down: external workloads cannot.
+std::optional<comparison::Plan> plan_of_drill(const config::Config& config, const PastDrills& past,
+                                              comparison::Plan plan, int number) {
   std::erase_if(plan.benchmarks, [&](const Benchmark& benchmark) {
     return plan.stated.contains(benchmark.workload);
   });
   if (plan.benchmarks.empty()) return std::nullopt;
   const auto drills = static_cast<std::size_t>(number / config.detect.drill_every);
-  plan.benchmarks = {plan.benchmarks[drills % plan.benchmarks.size()]};
+  const auto place = place_of_missed(past, plan).value_or(drills % plan.benchmarks.size());
+  plan.benchmarks = {plan.benchmarks[place]};
   plan.passes = {Pass::timing};
   const auto settings = comparison::series_settings(config, {});
   plan.planted_slowdown = 2 * settings.of({plan.benchmarks.front(), Metric::time}).threshold;
@@ -56,9 +84,10 @@ std::optional<comparison::Plan> plan_of_drill(const config::Config& config, comp
 }
 
 Status open_drill(comparison::Services& services, const Comparison& nightly, int number) {
-  TW_TRY(const bool is_due, is_drill_due(services, number));
+  TW_TRY(const auto past, past_drills(services));
+  TW_TRY(const bool is_due, is_drill_due(services, past, number));
   if (!is_due) return {};
-  const auto plan = plan_of_drill(services.config, nightly.plan, number);
+  const auto plan = plan_of_drill(services.config, past, nightly.plan, number);
   if (!plan) return {};
   storage::ComparisonStore comparisons(services.database);
   TW_TRY_VOID(comparisons.open({.purpose = Purpose::drill,

@@ -139,11 +139,12 @@ Status add_times(const storage::ComparisonRow& row, const View& view, std::vecto
   return {};
 }
 
-/// What slowed down on purpose is as it should be, but what was not found is bad news.
+/// What was found is good news, what was missed is bad; all else is neither.
 html::Fragment sentence_on_drill(const storage::ComparisonRow& drill, const std::string& word) {
+  const auto colour = word == "found" ? " good" : word == "missed" ? " bad" : "";
   return html::paragraph(html::text("A drill, " + word + ": the build is compared with itself; " +
                                     report::remark_on(drill) + "."),
-                         word == "missed" ? "summary bad" : "summary good");
+                         std::string("summary") + colour);
 }
 
 html::Fragment sentence_on(const report::SortedVerdicts& sorted, std::size_t verdicts) {

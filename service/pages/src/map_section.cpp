@@ -156,6 +156,10 @@ Result<html::Fragment> newest_matrix(const std::vector<storage::ComparisonRow>& 
                                      const View& view) {
   TW_TRY(const auto shown, shown_of(view));
   for (const auto& row : rows) {
+    // What these found lies in a setting or was planted, and not in the build.
+    const bool says_nothing_of_builds =
+        row.purpose == storage::Purpose::drill || row.purpose == storage::Purpose::study;
+    if (says_nothing_of_builds) continue;
     TW_TRY(const auto verdicts,
            storage::ComparisonStore(view.sources.database).verdicts_of(row.id));
     if (verdicts.empty()) continue;

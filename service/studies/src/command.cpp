@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <memory>
 #include <ostream>
+#include <set>
 #include <sstream>
 
 #include "answers.hpp"
@@ -17,6 +18,7 @@
 #include "torchwatch/runs/run_reader.hpp"
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
+#include "torchwatch/studies/stored.hpp"
 
 namespace torchwatch::studies {
 namespace {
@@ -33,19 +35,29 @@ struct Options {
   bool now = false;
 };
 
-/// The newest build that can be measured and still lies where it was.
+/// Whether it is a build that upstream has published, can be measured, and lies where it was.
+bool is_published_here(const storage::BuildRow& build) {
+  const bool is_published = build.origin == storage::BuildOrigin::nightly ||
+                            build.origin == storage::BuildOrigin::release;
+  const bool is_measurable =
+      build.state == storage::BuildState::ready && build.unusable.empty() && is_published;
+  std::error_code ignored;
+  return is_measurable && std::filesystem::exists(build.folder, ignored);
+}
+
+/// The newest nightly that is here, by the order of nightlies and not of their coming; without
+/// a nightly, the newest release.
 Result<std::string> newest_build(const Invocation& invocation) {
   TW_TRY(const auto database, commands::open_reader(invocation));
   TW_TRY(const auto builds, storage::BuildStore(*database).list());
   const storage::BuildRow* newest = nullptr;
   for (const auto& build : builds) {
-    std::error_code ignored;
-    const bool is_here =
-        build.state == storage::BuildState::ready && std::filesystem::exists(build.folder, ignored);
-    if (is_here && (newest == nullptr || build.id > newest->id)) newest = &build;
+    if (!is_published_here(build)) continue;
+    const auto order = [](const auto& each) { return std::pair(each.place, each.id); };
+    if (newest == nullptr || order(build) > order(*newest)) newest = &build;
   }
   if (newest != nullptr) return newest->name;
-  return fail(ErrorCode::not_found, "no build is known yet",
+  return fail(ErrorCode::not_found, "no nightly and no release is known yet",
               "name one: `torchwatch study FILE 2.13.0`");
 }
 
@@ -95,16 +107,30 @@ json body_of(const Options& options, const std::string& build, const Pair& pair)
   return body;
 }
 
+/// Measures a pair unless it had ended when the study was interrupted.
+Result<storage::ComparisonRow> carry_out(comparison::Services& services, storage::Id build,
+                                         const StudyFile& study, const Pair& pair,
+                                         std::stop_token stop) {
+  TW_TRY(const auto known, ended_before_interruption(services, build, study, pair));
+  if (known) {
+    services.progress.log("pair \"" + pair.settings.name +
+                          "\" was measured before the study was "
+                          "interrupted");
+    return *known;
+  }
+  TW_TRY(const auto opened, nightly::open_study(services, build, pair.settings, pair.selection));
+  return nightly::carry_out_comparison(services, opened, stop);
+}
+
 /// Measures a pair, or has the daemon do it. Appends the answer where it was measured here.
 Outcome measure(const Invocation& invocation, const config::Config& config, const Options& options,
-                const std::string& build, const Pair& pair, std::vector<Answer>& answers) {
+                const std::string& build, const StudyFile& study, const Pair& pair,
+                std::vector<Answer>& answers) {
   const auto here = [&](commands::SessionOfCommand& opened) -> Outcome {
     auto& services = opened.services();
     TW_TRY_VOID(commands::wait_for_machine(opened, invocation.stop));
     TW_TRY(const auto row, daemon::resolve_build(*opened.application, build, invocation.stop));
-    TW_TRY(const auto comparison,
-           nightly::open_study(services, row.id, pair.settings, pair.selection));
-    TW_TRY(const auto ended, nightly::carry_out_comparison(services, comparison, invocation.stop));
+    TW_TRY(const auto ended, carry_out(services, row.id, study, pair, invocation.stop));
     TW_TRY(auto answer, answer_of(services.database, services.config, pair, ended));
     answers.push_back(std::move(answer));
     return commands::exit_status_of(answers.back().facts);
@@ -167,7 +193,7 @@ Outcome hand_over_or_measure(const Invocation& invocation, const Options& option
   auto requests = json::array();
   for (const auto& pair : study.pairs) {
     receipts.str({});
-    TW_TRY(const auto ended, measure(inner, config, options, build, pair, answers));
+    TW_TRY(const auto ended, measure(inner, config, options, build, study, pair, answers));
     status = worse(status, ended);
     auto receipt = json::parse(receipts.str(), nullptr, false);
     if (receipt.is_object()) requests.push_back(receipt.value("request", json()));
@@ -180,26 +206,51 @@ Outcome hand_over_or_measure(const Invocation& invocation, const Options& option
   return status;
 }
 
-/// The newest comparison of each pair that has verdicts.
+using Builds = std::optional<std::set<storage::Id>>;
+
+/// The builds that are called so; nothing is said where no name is given.
+Result<Builds> builds_called(storage::Database& database, const std::string& name) {
+  if (name.empty()) return Builds();
+  TW_TRY(const auto builds, storage::BuildStore(database).list());
+  std::set<storage::Id> called;
+  for (const auto& build : builds) {
+    if (build.name == name) called.insert(build.id);
+  }
+  return called;
+}
+
+/// The newest answer to a pair.
+Result<std::optional<storage::ComparisonRow>> answer_to(storage::Database& database,
+                                                        const config::Config& config,
+                                                        const Pair& pair, const Builds& builds) {
+  return newest_of(database,
+                   {.pair = pair, .preset = config.suite.preset, .builds = builds, .ended = true});
+}
+
+/// Answers that are shown together are of one build: that of the newest among them.
+Result<Builds> build_of_newest(storage::Database& database, const config::Config& config,
+                               const StudyFile& study, const Builds& builds) {
+  std::optional<storage::ComparisonRow> newest;
+  for (const auto& pair : study.pairs) {
+    TW_TRY(const auto row, answer_to(database, config, pair, builds));
+    if (row && (!newest || row->id > newest->id)) newest = row;
+  }
+  return newest ? std::set{newest->candidate} : std::set<storage::Id>();
+}
+
 Outcome show_stored(const Invocation& invocation, const Options& options, const StudyFile& study) {
   TW_TRY(const auto config, invocation.load_config());
   TW_TRY(const auto database, daemon::open_reader(config));
-  storage::ComparisonStore comparisons(*database);
-  TW_TRY(const auto rows, comparisons.list(INT32_MAX));
+  TW_TRY(const auto called, builds_called(*database, options.build));
+  TW_TRY(const auto builds, build_of_newest(*database, config, study, called));
   std::vector<Answer> answers;
   auto status = ExitStatus::done;
   for (const auto& pair : study.pairs) {
-    for (const auto& row : rows) {
-      if (row.purpose != storage::Purpose::study) continue;
-      TW_TRY(const auto stored, storage::StudyStore(*database).find(row.id));
-      if (stored != pair.settings) continue;
-      TW_TRY(auto answer, answer_of(*database, config, pair, row));
-      const bool is_meant = options.build.empty() || answer.facts.candidate.name == options.build;
-      if (!is_meant || answer.facts.verdicts.empty()) continue;
-      status = worse(status, commands::exit_status_of(answer.facts));
-      answers.push_back(std::move(answer));
-      break;
-    }
+    TW_TRY(const auto row, answer_to(*database, config, pair, builds));
+    if (!row) continue;
+    TW_TRY(auto answer, answer_of(*database, config, pair, *row));
+    status = worse(status, commands::exit_status_of(answer.facts));
+    answers.push_back(std::move(answer));
   }
   if (answers.empty()) {
     return fail(ErrorCode::not_found,
@@ -229,8 +280,8 @@ void add_study(commands::Commands& all) {
                   "What is compared: a TOML file with [[pair]], see docs/studies.md")
       ->required();
   command.add_option("BUILD", options->build,
-                     "The build, named as in `torchwatch compare`; default: the newest that is "
-                     "known");
+                     "The build, named as in `torchwatch compare`; default: the newest nightly "
+                     "that is known");
   command.add_flag("--stored", options->stored,
                    "Measure nothing: show the newest answers that are stored");
   command.add_flag("--now", options->now,

@@ -26,6 +26,17 @@ constexpr std::array<std::array<std::string_view, 2>, 4> kOwnVariables{
      {"MKL_NUM_THREADS", "write threads=N"},
      {"CUDA_VISIBLE_DEVICES", "the machine's owner sets it for the service"}}};
 
+/// Parts of names that choose code to load, or files to write: whoever may ask for a measurement
+/// may choose neither.
+constexpr std::array<std::string_view, 8> kPartsOfPlaces{"PATH", "FILE", "_DIR", "LIBRAR",
+                                                         "LOG",  "TOOL", "DUMP", "TRACE"};
+
+bool names_place(std::string_view name) {
+  return std::ranges::any_of(kPartsOfPlaces, [&](std::string_view part) {
+    return name.find(part) != std::string_view::npos;
+  });
+}
+
 tl::unexpected<Error> invalid(std::string message, std::string remedy) {
   return fail(ErrorCode::invalid, std::move(message), std::move(remedy));
 }
@@ -74,7 +85,12 @@ Status require_settable(const std::string& name) {
                      std::string(instead));
     }
   }
-  if (is_stated(name)) return {};
+  if (is_stated(name) && !names_place(name)) return {};
+  if (is_stated(name)) {
+    return invalid("environment variable " + name +
+                       " cannot be set: its name is one of code that is loaded, or of a file",
+                   "a study sets what changes how LibTorch computes");
+  }
   std::string allowed;
   for (const auto prefix : kStatedVariables) {
     allowed += (allowed.empty() ? "" : ", ") + std::string(prefix);
@@ -145,6 +161,12 @@ class Part {
     TW_TRY_VOID(require_settable(name_));
     const bool is_plain = std::ranges::all_of(value_, [](char each) { return each >= ' '; });
     if (!is_plain) return invalid("the value of " + name_ + " has a control character", "");
+    if (value_.ends_with(kEscape)) {
+      return invalid("the value of " + name_ +
+                         " ends in a backslash, which would join it to the "
+                         "next part",
+                     "leave the backslash out");
+    }
     if (!setting.environment.emplace(name_, value_).second) return twice();
     return {};
   }

@@ -36,7 +36,7 @@ Stated stated_in(Query& row) {
           .processors = row.take<std::int64_t>()};
 }
 
-/// The runs walked backwards from the machine's last one: those before it are mostly its own.
+/// The runs walked backwards from the machine's last one to its first: most between are its own.
 std::string runs_of_machine() {
   const auto fact = [](const std::string& name) {
     return "(SELECT value FROM covariate WHERE attempt_id = result.attempt_id AND name = '" + name +
@@ -48,7 +48,8 @@ std::string runs_of_machine() {
          ", 0), max(1, ifnull((SELECT CAST(value AS INTEGER) FROM environment_fact WHERE "
          "environment_fact.environment_id = environment.id AND name = 'cpus'), 1)) "
          "FROM result JOIN environment ON environment.id = environment_id "
-         "WHERE machine_id = ?1 AND result.attempt_id <= "
+         "WHERE machine_id = ?1 AND result.attempt_id BETWEEN "
+         "(SELECT first_attempt_id FROM machine WHERE id = ?1) AND "
          "(SELECT last_attempt_id FROM machine WHERE id = ?1) "
          "ORDER BY result.attempt_id DESC LIMIT ?2";
 }

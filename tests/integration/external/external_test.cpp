@@ -8,6 +8,7 @@
 #include "torchwatch/bisection/trace.hpp"
 #include "torchwatch/comparison/external_workloads.hpp"
 #include "torchwatch/documents/bisection.hpp"
+#include "torchwatch/nightly/stages.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 
@@ -104,6 +105,31 @@ TEST_CASE("an external workload that cannot be started fails alone, with what to
   CHECK(verdicts.front().verdict == Verdict::failed);
   CHECK_THAT(verdicts.front().reason, Contains("/nowhere/program does not exist: correct"));
   CHECK(day.verdict_of("mine", Metric::time) == Verdict::regressed);
+}
+
+TEST_CASE("a setting that only a runner could apply is not supported by an external workload") {
+  Day day({workload("mine")});
+  auto& services = day.service->services();
+  const auto build = storage::ComparisonStore(services.database).get(day.nightly).value().candidate;
+  const auto verdicts = [&](const std::string& setting) {
+    const auto opened =
+        nightly::open_study(services, build, {.baseline = "default", .candidate = setting},
+                            {.workloads = {"mine", "dlrm"},
+                             .configurations = {{Device::cpu, Mode::train}},
+                             .metrics = {Metric::time}});
+    if (!opened) FAIL(opened.error().text());
+    const auto ended = nightly::carry_out_comparison(services, *opened, {});
+    if (!ended) FAIL(ended.error().text());
+    return storage::ComparisonStore(services.database).verdicts_of(ended->id).value();
+  };
+  for (const auto& row : verdicts("denormals=flushed,gradients=zeroed")) {
+    INFO(to_string(row.series) << ": " << row.reason);
+    const bool is_external = row.series.benchmark.workload == "mine";
+    CHECK((row.verdict == Verdict::unsupported) == is_external);
+    if (!is_external) continue;
+    CHECK_THAT(row.reason, Contains("no switch for denormals=, gradients="));
+  }
+  for (const auto& row : verdicts("TORCH_SOMETHING=1")) CHECK(row.verdict == Verdict::unchanged);
 }
 
 TEST_CASE("the suite lists external workloads, and refuses one with the name of another") {

@@ -3,7 +3,9 @@
 #include <set>
 
 #include "nightlies.hpp"
+#include "torchwatch/comparison/comparison.hpp"
 #include "torchwatch/documents/plan.hpp"
+#include "torchwatch/follow_ups/follow_ups.hpp"
 #include "torchwatch/runs/drills.hpp"
 
 using namespace torchwatch;
@@ -84,24 +86,67 @@ TEST_CASE("every few nightlies a slowdown is planted in one benchmark, found, an
   CHECK(service.incidents().empty());
 }
 
-TEST_CASE("a slowdown that was missed is planted again at the next nightly, until it is found") {
-  Nightlies service(kQuiet, "noise 0.01\n# second",
-                    [](config::Config& config) { config.detect.drill_every = 30; });
+namespace {
+
+/// Stores a drill of one benchmark, and what came of it.
+storage::ComparisonRow add_drill(Nightlies& service, const comparison::Plan& plan,
+                                 std::optional<Verdict> result) {
   storage::ComparisonStore comparisons(service.database());
   const auto build = service.comparisons(Purpose::nightly).front().candidate;
-  const auto missed =
-      comparisons.open({.purpose = Purpose::drill, .candidate = build, .baseline = build}, 1)
-          .value();
+  auto drill = comparisons
+                   .open({.purpose = Purpose::drill,
+                          .candidate = build,
+                          .baseline = build,
+                          .plan_json = to_json(plan)},
+                         1)
+                   .value();
+  if (!result) return drill;
   storage::VerdictRow verdict;
-  verdict.comparison = missed.id;
-  verdict.series = {{"dlrm", {Device::cpu, Mode::train}, {}}, Metric::time};
-  verdict.verdict = Verdict::unchanged;
+  verdict.comparison = drill.id;
+  verdict.series = {plan.benchmarks.at(0), Metric::time};
+  verdict.verdict = *result;
   REQUIRE(comparisons.add_verdict(verdict));
-  REQUIRE(comparisons.advance(missed, ComparisonState::reported, 2));
+  return comparisons.advance(drill, ComparisonState::reported, 2).value();
+}
+
+/// The plan of a drill of the nightly's last benchmark, whose turn comes last.
+comparison::Plan plan_of_last(Nightlies& service) {
+  auto plan =
+      comparison::parse_plan(service.comparisons(Purpose::nightly).front().plan_json).value();
+  plan.benchmarks = {plan.benchmarks.back()};
+  plan.passes = {Pass::timing};
+  plan.planted_slowdown = 0.14;
+  return plan;
+}
+
+}  // namespace
+
+TEST_CASE("a slowdown that was missed is planted again in that benchmark, until it is found") {
+  Nightlies service(kQuiet, "noise 0.01\n# second",
+                    [](config::Config& config) { config.detect.drill_every = 30; });
+  const auto plan = plan_of_last(service);
+  add_drill(service, plan, Verdict::unchanged);
   service.next("noise 0.01\n# third");
-  CHECK(service.comparisons(Purpose::drill).size() == 2);
+  const auto drills = service.comparisons(Purpose::drill);
+  REQUIRE(drills.size() == 2);
+  for (const auto& drill : drills) {
+    CHECK(comparison::parse_plan(drill.plan_json).value().benchmarks == plan.benchmarks);
+  }
   CHECK(storage::drills(service.database()).value().missed() == 1);
   CHECK(storage::drills(service.database()).value().found == 1);
   service.next("noise 0.01\n# fourth");
+  CHECK(service.comparisons(Purpose::drill).size() == 2);
+}
+
+TEST_CASE("while a drill has not ended there is no other") {
+  Nightlies service(kQuiet, "noise 0.01\n# second",
+                    [](config::Config& config) { config.detect.drill_every = 30; });
+  const auto nightly = service.comparisons(Purpose::nightly).front();
+  const auto plan = plan_of_last(service);
+  add_drill(service, plan, Verdict::unchanged);
+  add_drill(service, plan, std::nullopt);
+  auto& services = service.services();
+  auto ended = comparison::Comparison::of(nightly).value();
+  REQUIRE(follow_ups::open_tests_of_service(services, ended));
   CHECK(service.comparisons(Purpose::drill).size() == 2);
 }

@@ -8,6 +8,7 @@
 #include "torchwatch/runs/run_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
 #include "torchwatch/storage/outbox_store.hpp"
+#include "torchwatch/studies/stored.hpp"
 
 using namespace torchwatch;
 using Catch::Contains;
@@ -104,6 +105,40 @@ TEST_CASE("a study that was interrupted continues in the same words, and in no o
   nightly::WorkList list(services, nightly::Retry::now);
   CHECK(list.carry_out_next(nightly::Scope::nightlies, {}).value() == std::nullopt);
   CHECK(list.carry_out_next(nightly::Scope::requested, {}).value()->id == first);
+}
+
+TEST_CASE("pairs that had ended when a study was interrupted are not measured again") {
+  StudiedDay day;
+  auto& services = day.service->services();
+  studies::StudyFile study;
+  for (const std::string threads : {"1", "2", "3"}) {
+    study.pairs.push_back(
+        {.settings = {.name = threads, .baseline = "batch=2", .candidate = "threads=" + threads},
+         .selection = test::times_of("dlrm")});
+  }
+  const auto known = [&](std::size_t pair) {
+    return studies::ended_before_interruption(services, day.build, study, study.pairs.at(pair))
+        .value();
+  };
+  const auto first = day.carry_out(study.pairs[0].settings, study.pairs[0].selection);
+  CHECK_FALSE(known(0));  // nothing was interrupted: it is asked anew
+
+  const auto open = [&](std::size_t pair) {
+    const auto& [settings, selection, line] = study.pairs.at(pair);
+    return nightly::open_study(services, day.build, settings, selection).value();
+  };
+  const auto interrupted = open(1);
+  REQUIRE(known(0));
+  CHECK(known(0)->id == first.id);
+  CHECK_FALSE(known(1));
+  CHECK_FALSE(known(2));
+  auto other = study;
+  other.pairs[0].selection.preset = Preset::paper;
+  CHECK_FALSE(
+      studies::ended_before_interruption(services, day.build, other, other.pairs[0]).value());
+
+  REQUIRE(nightly::carry_out_comparison(services, interrupted, {}));
+  CHECK_FALSE(known(0));
 }
 
 TEST_CASE("a study of a workload that is not in the suite is refused before it is stored") {

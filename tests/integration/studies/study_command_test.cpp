@@ -78,6 +78,9 @@ TEST_CASE_METHOD(StoredStudy, "the stored answers of a study are printed without
   const auto page = run({"study", study, "--stored", "--format", "markdown"}).out;
   CHECK_THAT(page, Contains("# Slower") && Contains("Is it a third?") &&
                        Contains("- machine: scripted") && Contains("| dlrm"));
+  const auto larger =
+      folder.write("larger.toml", "preset = \"paper\"\n" + std::string(kStudy)).string();
+  CHECK(run({"study", larger, "--stored"}).status == 2);  // it was measured at another preset
   const auto other = run({"study", study, "no-such-build", "--stored"});
   CHECK(other.status == 2);
   CHECK_THAT(other.err, Contains("no pair of " + study + " has been measured on no-such-build"));

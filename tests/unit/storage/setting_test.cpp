@@ -68,6 +68,7 @@ TEST_CASE("a setting that cannot be read is named, with what is allowed") {
   CHECK_THAT(refusal("workload=a,workload=b"), Contains("workload is said twice"));
   CHECK_THAT(refusal("OMP_DYNAMIC=1,OMP_DYNAMIC=1"), Contains("OMP_DYNAMIC is said twice"));
   CHECK_THAT(refusal("OMP_DYNAMIC=a\nb"), Contains("control character"));
+  CHECK_THAT(refusal("OMP_B=y,OMP_A=x\\"), Contains("the value of OMP_A ends in a backslash"));
   CHECK_THAT(refusal("OMP_DYNAMIC=" + std::string(2000, 'x')), Contains("more than 1000"));
 }
 
@@ -78,6 +79,11 @@ TEST_CASE("a variable that nobody could see afterwards, or that the service sets
   CHECK_THAT(refusal("OMP_NUM_THREADS=2"), Contains("write threads=N"));
   CHECK_THAT(refusal("MALLOC_ARENA_MAX=1"), Contains("one heap"));
   CHECK_THAT(refusal("CUDA_VISIBLE_DEVICES=1"), Contains("the machine's owner"));
+  for (const std::string name : {"CUDA_INJECTION64_PATH", "OMP_TOOL_LIBRARIES", "TORCH_TRACE",
+                                 "MKL_VERBOSE_OUTPUT_FILE", "CUBLAS_LOGDEST_DBG"}) {
+    CHECK_THAT(refusal(name + "=/tmp/x"),
+               Contains(name + " cannot be set: its name is one of code that is loaded"));
+  }
 }
 
 TEST_CASE("two settings that say the same are refused") {

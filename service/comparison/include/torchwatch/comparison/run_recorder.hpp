@@ -93,13 +93,17 @@ class RunRecorder {
     storage::NewAttempt row;
     storage::Id attempt = 0;
     executor::RunSpec run;
-    std::string workload;  ///< of an external one: its fingerprint
+    std::string workload;     ///< of an external one: its fingerprint
+    std::string unsupported;  ///< why it is not run at all; empty where it is
   };
   Result<Issued> issue(const RunSlot&, const Plan& plan, const Benchmark& benchmark, Pass pass,
                        const Place*);
   Status wait_after_kills(std::stop_token stop, Place*);
   template <typename Call>
   auto carry_out(Place*, const Call&);
+  Result<executor::RunOutcome> outcome_of(const Issued&, std::stop_token stop, Place*);
+  Result<std::array<executor::RunOutcome, 2>> outcomes_of(const std::array<Issued, 2>&,
+                                                          std::stop_token stop, Place*);
   Error lost(const Error&, const std::vector<const Issued*>&, Place*);
   Status require_class(const executor::RunOutcome&, Place*);
   Result<std::array<MachineRun, 2>> store(const std::array<Issued, 2>&,
