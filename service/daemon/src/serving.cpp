@@ -6,7 +6,9 @@
 #include "database_upkeep.hpp"
 #include "housekeeping.hpp"
 #include "torchwatch/assets/assets.hpp"
+#include "torchwatch/bisection/searched_range.hpp"
 #include "torchwatch/bisection/trace.hpp"
+#include "torchwatch/builds/kept_log.hpp"
 #include "torchwatch/caches/build_files.hpp"
 #include "torchwatch/comparison/external_workloads.hpp"
 #include "torchwatch/config/addresses.hpp"
@@ -19,11 +21,13 @@
 #include "torchwatch/kits/suite.hpp"
 #include "torchwatch/nightly/decisions.hpp"
 #include "torchwatch/nightly/discovery.hpp"
+#include "torchwatch/nightly/incident_facts.hpp"
 #include "torchwatch/nightly/triage.hpp"
 #include "torchwatch/notify/feed.hpp"
 #include "torchwatch/pages/pages.hpp"
 #include "torchwatch/platform/core_affinity.hpp"
 #include "torchwatch/platform/process_limits.hpp"
+#include "torchwatch/report/printed_output.hpp"
 #include "torchwatch/report/trunk_range.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/requests/check.hpp"
@@ -128,6 +132,12 @@ report::AskForFiles files_of(const config::Config& config, caches::FolderSizes& 
   };
 }
 
+/// The end of what the recipe printed for a commit.
+std::vector<std::string> build_log_of(const config::Config& config, const std::string& sha) {
+  const auto log = builds::kept_log(config.build.cache / "commits", sha);
+  return report::last_lines(log, nightly::secrets_of(config));
+}
+
 }  // namespace
 
 report::CountCommits commit_counter(const config::Config& config) {
@@ -137,17 +147,19 @@ report::CountCommits commit_counter(const config::Config& config) {
 
 pages::Sources page_sources(const config::Config& config, storage::Database& database,
                             const platform::Clock& clock, report::CountCommits count_commits) {
-  const auto subject_of = [repository = repository_folder(config)](const std::string& sha) {
+  const auto commit_of = [repository = repository_folder(config)](const std::string& sha) {
     // A handle belongs to one thread; opening one costs microseconds.
     const auto history = bisect::CommitHistory::open(repository);
-    const auto commit = history ? history->commit(sha) : fail(history.error());
-    return commit ? commit->subject : std::string();
+    return nightly::commit_facts(history ? &*history : nullptr, sha);
   };
+  const auto ranges = std::make_shared<bisection::SearchedRanges>(repository_folder(config));
   return {.database = database,
           .clock = clock,
-          .subject_of = subject_of,
+          .commit_of = commit_of,
+          .build_log_of = [config](const auto& sha) { return build_log_of(config, sha); },
           .count_commits = std::move(count_commits),
           .replay_of = [&database](auto& row) { return bisection::replay_of(database, row); },
+          .range_of = [ranges](const auto& row) { return ranges->of(row); },
           .suite = suite_of(config),
           .noise_of = noise_of(config, database),
           .commits_address = config::commits_address(config),

@@ -1,6 +1,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "range_section.hpp"
 #include "torchwatch/documents/bisection.hpp"
 #include "torchwatch/evidence/bisection.hpp"
 #include "torchwatch/evidence/work.hpp"
@@ -9,6 +10,7 @@
 #include "torchwatch/incidents/pages.hpp"
 #include "torchwatch/records/hex.hpp"
 #include "torchwatch/report/bisection_text.hpp"
+#include "torchwatch/report/reproduce.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
 
 namespace torchwatch::pages {
@@ -114,8 +116,42 @@ Result<html::Fragment> probes_section(const storage::BisectionRow& row, const St
                        "probes");
 }
 
+/// Where the percentages of the drawing and the culprit's differ, and how many commits have no
+/// column.
+html::Fragment matrix_notes(const storage::BisectionRow& row, const report::SearchedRange& range) {
+  html::Fragment content;
+  const auto counted = count_text(row, range);
+  if (!counted.empty()) content += html::paragraph(html::text(counted));
+  const auto result = bisection::parse_bisection_result(row.result_json);
+  if (!result || result->culprits.empty()) return content;
+  const auto& first = result->culprits.front();
+  return content +
+         html::paragraph(html::text(
+             "A row is what was believed once its step was measured. The " +
+             figures::confidence(first.confidence) +
+             " of the culprit was reckoned later, when it was confirmed: its comparison with the "
+             "commit before it is included there and has no row. Rows of steps after that are "
+             "about another cause."));
+}
+
+/// The command that carries the search out again.
+html::Fragment repeat_section(const storage::BisectionRow& row,
+                              const report::SearchedRange& range) {
+  if (range.series.empty()) return {};
+  const auto& series = range.series.front();
+  const auto count = range.series.size();
+  const auto of = count == 1 ? "what changed " + to_string(series)
+                             : "the first of its " + std::to_string(count) + " series";
+  return html::section(
+      "Search again",
+      html::paragraph(html::text("This searches the range again, for " + of + ":")) +
+          html::code_block(report::bisect_command(row.good, row.bad, series, range.preset)),
+      "repeat");
+}
+
 Result<html::Fragment> search_section(const storage::BisectionRow& row,
-                                      const report::SearchReplay& replayed, const View& view) {
+                                      const report::SearchReplay& replayed,
+                                      const report::SearchedRange& range, const View& view) {
   if (!view.sources.replay_of) return html::Fragment();
   auto steps = replayed.steps;
   TW_TRY(const auto shown, step_of(view, steps.size()));
@@ -125,6 +161,7 @@ Result<html::Fragment> search_section(const storage::BisectionRow& row,
         "Steps", next.empty() ? html::paragraph(html::text("Nothing was measured yet.")) : next);
   }
   TW_TRY(const auto probes, probes_section(row, steps, view));
+  TW_TRY(const auto commits, range_section(row, range, steps, view));
   const auto table = steps_section(steps, shown, view);
   const auto count = steps.size();
   steps.resize(shown);
@@ -134,9 +171,10 @@ Result<html::Fragment> search_section(const storage::BisectionRow& row,
   if (!drawn.steps.empty()) {
     content += figure_of(drawn,
                          "Where the culprit was believed to be after each step, newest on "
-                         "top: the higher, the more probable");
+                         "top: the higher, the more probable") +
+               matrix_notes(row, range);
   }
-  return html::section("Steps", content + table, "steps") + probes;
+  return html::section("Steps", content + commits + table, "steps") + probes;
 }
 
 std::string limit_text(int spent, int at_most, const char* noun) {
@@ -253,9 +291,11 @@ Result<Page> make_bisection(const View& view) {
   TW_TRY(const auto row, storage::BisectionStore(view.sources.database).get(id));
   const auto& replay_of = view.sources.replay_of;
   const auto replayed = replay_of ? replay_of(row) : report::SearchReplay();
+  const auto& range_of = view.sources.range_of;
+  const auto range = range_of ? range_of(row) : report::SearchedRange();
   const auto& outlook = replayed.outlook;
   TW_TRY(const auto seconds, evidence::seconds_measured(context_of(view), row, replayed.steps));
-  TW_TRY(const auto searched, search_section(row, replayed, view));
+  TW_TRY(const auto searched, search_section(row, replayed, range, view));
   TW_TRY(const auto waits, waits_for(storage::ItemKind::bisection, std::to_string(id), view));
   const auto name = "Bisection " + std::to_string(id);
   const auto search = search_of(row, view);
@@ -275,6 +315,7 @@ Result<Page> make_bisection(const View& view) {
   TW_TRY(const auto usual, usual_text(row, view));
   content += searched +
              (outlook ? cost_so_far(*outlook, seconds, usual) : cost_section(row, seconds, view));
+  content += repeat_section(row, range);
   const auto runs = "api/v1/bisections/" + std::to_string(id) + "/runs";
   content += html::paragraph(html::link(view.root + runs, "Every run with its samples"));
   return Page{.title = name,

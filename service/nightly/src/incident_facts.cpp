@@ -30,24 +30,10 @@ report::BuildFacts build_facts(const storage::BuildRow& row) {
   return {row.name, row.version, row.trunk_commit, row.content_hash};
 }
 
-report::CommitFacts commit_facts(const comparison::Services& services, const std::string& sha) {
-  report::CommitFacts facts;
-  facts.sha = sha;
-  if (services.history == nullptr) return facts;
-  const auto commit = services.history->commit(sha);
-  if (!commit) return facts;
-  facts.subject = commit->subject;
-  facts.author = commit->author_name;
-  facts.login = login_of(commit->author_email);
-  facts.author_date = platform::iso_utc(commit->author_time * 1000);
-  facts.changed_paths = commit->changed_paths;
-  return facts;
-}
-
 std::vector<report::CommitFacts> commits_facts(const comparison::Services& services,
                                                const std::vector<std::string>& shas) {
   std::vector<report::CommitFacts> facts;
-  for (const auto& sha : shas) facts.push_back(commit_facts(services, sha));
+  for (const auto& sha : shas) facts.push_back(commit_facts(services.history, sha));
   return facts;
 }
 
@@ -132,17 +118,6 @@ report::Unaffected unaffected_of(const report::IncidentFacts& facts,
   return unaffected;
 }
 
-/// What a run could have read that is confined by nothing.
-std::vector<std::string> secrets_of(const config::Config& config) {
-  std::vector<std::string> secrets;
-  for (const auto& file :
-       {config.web.token_file, config.github.token_file, config.github.app_key_file}) {
-    auto secret = secrets::read_secret_text(file);
-    if (secret) secrets.push_back(*std::move(secret));
-  }
-  return secrets;
-}
-
 Result<std::vector<std::string>> output_of(const comparison::Services& services,
                                            const storage::IncidentRow& incident) {
   TW_TRY(auto loss, report::loss_of(services.database, incident, secrets_of(services.config)));
@@ -209,6 +184,30 @@ bool names_everything(const bisection::BisectionResult& result) {
 }
 
 }  // namespace
+
+report::CommitFacts commit_facts(const bisect::CommitHistory* history, const std::string& sha) {
+  report::CommitFacts facts;
+  facts.sha = sha;
+  if (history == nullptr) return facts;
+  const auto commit = history->commit(sha);
+  if (!commit) return facts;
+  facts.subject = commit->subject;
+  facts.author = commit->author_name;
+  facts.login = login_of(commit->author_email);
+  facts.author_date = platform::iso_utc(commit->author_time * 1000);
+  facts.changed_paths = commit->changed_paths;
+  return facts;
+}
+
+std::vector<std::string> secrets_of(const config::Config& config) {
+  std::vector<std::string> secrets;
+  for (const auto& file :
+       {config.web.token_file, config.github.token_file, config.github.app_key_file}) {
+    auto secret = secrets::read_secret_text(file);
+    if (secret) secrets.push_back(*std::move(secret));
+  }
+  return secrets;
+}
 
 report::BisectionFacts bisection_facts(const comparison::Services& services,
                                        const storage::BisectionRow& row,

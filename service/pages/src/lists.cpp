@@ -250,6 +250,13 @@ Result<Page> make_build(const View& view) {
                    {"last used", last_use_of(files)},
                    {"folder", for_trusted(build.folder)}}) +
       forms::for_build(id, files, view);
+  const bool is_private = build.origin == storage::BuildOrigin::folder && !view.is_trusted;
+  const bool is_named = build.state == storage::BuildState::ready && !is_private &&
+                        build.origin != storage::BuildOrigin::pull;
+  if (is_named) {
+    content += html::section("Measure it again",
+                             html::code_block(report::measure_command(build.name)), "repeat");
+  }
   const auto query = "?build=" + std::to_string(id);
   content += html::paragraph(html::link(view.root + "coverage" + query, "Operators it calls") +
                              html::text(" · ") +

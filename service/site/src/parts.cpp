@@ -51,11 +51,21 @@ html::Fragment pull_link(const std::string& subject, const View& view) {
   return html::text(" · ") + html::link(address, "pull request #" + number);
 }
 
+/// "ada (ada-l on GitHub), 2026-08-16T10:00:00Z"; empty where nobody is known.
+std::string author_of(const report::CommitFacts& commit) {
+  if (commit.author.empty()) return "";
+  const auto login = commit.login.empty() ? "" : " (" + commit.login + " on GitHub)";
+  return commit.author + login + ", " + commit.author_date;
+}
+
 html::Fragment commit_list(const report::CulpritFacts& cause, const View& view) {
   std::vector<html::Fragment> commits;
   for (const auto& commit : cause.commits) {
-    commits.push_back(html::link(view.to_commit(commit.sha), commit.sha) +
-                      html::text(" " + commit.subject) + pull_link(commit.subject, view));
+    auto line = html::link(view.to_commit(commit.sha), commit.sha) +
+                html::text(" " + commit.subject) + pull_link(commit.subject, view);
+    const auto author = author_of(commit);
+    if (!author.empty()) line += html::text(" · by " + author);
+    commits.push_back(line);
   }
   return html::list(commits);
 }
@@ -82,6 +92,46 @@ Cell time_open(const storage::IncidentRow& incident, const View& view) {
                     : hours < 2 * kDay ? std::to_string(hours) + " h"
                                        : std::to_string(hours / kDay) + " days";
   return {text, static_cast<double>(hours)};
+}
+
+/// The files that a commit changes; many of them folded away.
+html::Fragment files_of(const report::CommitFacts& commit) {
+  constexpr std::size_t kOpen = 8;
+  constexpr std::size_t kMost = 200;
+  const auto& paths = commit.changed_paths;
+  if (paths.empty()) return {};
+  std::vector<html::Fragment> items;
+  for (std::size_t i = 0; i < std::min(paths.size(), kMost); ++i) {
+    items.push_back(html::code(printable(paths[i])));
+  }
+  if (paths.size() > kMost) {
+    items.push_back(html::text("and " + std::to_string(paths.size() - kMost) + " more"));
+  }
+  const auto said = short_sha(commit.sha) + " changes " + figures::count(paths.size(), "file");
+  if (paths.size() > kOpen) return html::details(said, html::list(items));
+  return html::paragraph(html::text(said + ":")) + html::list(items);
+}
+
+/// The files of all commits of a cause; or why nothing is known of one, where git is asked.
+html::Fragment changes_of(const report::CulpritFacts& cause, const View& view) {
+  if (!view.sources.commit_of) return {};
+  html::Fragment content;
+  std::string missing;
+  for (const auto& commit : cause.commits) {
+    content += files_of(commit);
+    const bool is_known = !commit.author_date.empty();
+    if (!is_known) missing += (missing.empty() ? "" : ", ") + short_sha(commit.sha);
+  }
+  if (missing.empty()) return content;
+  return content + html::paragraph(html::text("Author and files of " + missing +
+                                              " are not shown: the clone of [source] lacks " +
+                                              (cause.commits.size() == 1 ? "it." : "them.")));
+}
+
+/// What a cause's probability is of, behind "99.7 % sure".
+std::string sure_of(const report::CulpritFacts& cause) {
+  if (cause.commits.size() != 1) return " that it is one of these";
+  return cause.verified.empty() ? "" : ", its comparison with the commit before it included";
 }
 
 }  // namespace
@@ -126,9 +176,9 @@ Result<std::string> name_of_comparison(const storage::ComparisonRow& row, const 
 
 Search search_of(const storage::BisectionRow& row, const View& view) {
   Search search{.state = row.state, .causes = report::causes_of(row)};
-  if (!view.sources.subject_of) return search;
+  if (!view.sources.commit_of) return search;
   for (auto& cause : search.causes) {
-    for (auto& commit : cause.commits) commit.subject = view.sources.subject_of(commit.sha);
+    for (auto& commit : cause.commits) commit = view.sources.commit_of(commit.sha);
   }
   return search;
 }
@@ -183,11 +233,10 @@ Cell cause_cell(const std::vector<report::CulpritFacts>& causes, const View& vie
 }
 
 html::Fragment cause_section(const report::CulpritFacts& cause, const View& view) {
-  const bool is_one = cause.commits.size() == 1;
   auto content = commit_list(cause, view);
   if (cause.confidence > 0) {
     content += html::paragraph(html::text("torchwatch is " + figures::confidence(cause.confidence) +
-                                          " sure" + (is_one ? "." : " that it is one of these.")));
+                                          " sure" + sure_of(cause) + "."));
   }
   if (!cause.verified.empty()) {
     content += html::paragraph(html::text("Verified " + cause.verified + "."));
@@ -196,7 +245,8 @@ html::Fragment cause_section(const report::CulpritFacts& cause, const View& view
     content += html::paragraph(html::text("Compared with the commit before:")) +
                effect_table(cause.effects, view, report::kBisectionIntervalConfidence);
   }
-  return html::section(report::heading_of(report::finding_of(cause)), content);
+  return html::section(report::heading_of(report::finding_of(cause)),
+                       content + changes_of(cause, view));
 }
 
 html::Fragment unread_note(const report::Unread& unread) {

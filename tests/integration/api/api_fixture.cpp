@@ -142,9 +142,16 @@ Api::Api(events::FeedLimits limits, const std::string& perfetto)
       .database = *reader,
       .clock = clock,
       .service_now = [this] { return service_now(); },
-      .subject_of = [this](const std::string&) { return subject; },
+      .commit_of =
+          [this](const auto& sha) {
+            auto facts = is_in_clone ? commit : report::CommitFacts();
+            facts.sha = sha;
+            return facts;
+          },
+      .build_log_of = [this](const auto&) { return build_log; },
       .count_commits = [this](const auto&, const auto&) { return commits; },
       .replay_of = [this](const auto& row) { return bisection::replay_of(*reader, row); },
+      .range_of = [this](const auto&) { return range; },
       .suite = suite,
       .noise_of = [this](const auto& series) { return evidence::read_noise(*reader, series, {}); },
       .files_of = [this](const auto& build) { return files_of(build); },

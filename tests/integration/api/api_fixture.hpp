@@ -17,6 +17,8 @@
 #include "torchwatch/evidence/noise.hpp"
 #include "torchwatch/http/server.hpp"
 #include "torchwatch/platform/http_client.hpp"
+#include "torchwatch/report/facts.hpp"
+#include "torchwatch/report/searched_range.hpp"
 #include "torchwatch/signin/sign_ins.hpp"
 #include "torchwatch/storage/rows.hpp"
 
@@ -97,8 +99,18 @@ struct Api {
   std::string revoked_token;
   std::string refusal;  ///< why requests can never be carried out; empty: they can
   std::atomic<int> tidied = 0;
-  std::string subject = "Warm up <twice> (#123)";  ///< of every commit
-  std::optional<std::int64_t> commits = 12;        ///< between those of any two builds
+  /// Every commit, without its sha.
+  torchwatch::report::CommitFacts commit{.sha = {},
+                                         .subject = "Warm up <twice> (#123)",
+                                         .author = "Ada <L>",
+                                         .login = "ada-l",
+                                         .author_date = "2026-08-16T10:00:00Z",
+                                         .changed_paths = {"aten/src/ATen/native/Indexing.cpp"}};
+  bool is_in_clone = true;                  ///< whether anything is known of any commit
+  std::vector<std::string> build_log = {};  ///< the end of what the recipe printed for each
+  /// What every bisection searches.
+  torchwatch::report::SearchedRange range = {};
+  std::optional<std::int64_t> commits = 12;  ///< between those of any two builds
   static constexpr torchwatch::storage::Id kOutsideTheCache = 2;  ///< a build whose files are
   std::atomic<torchwatch::storage::Id> removed_build = 0;
   std::atomic<bool> is_pinned = false;  ///< the build with id 1

@@ -66,7 +66,11 @@ int spoil(const std::filesystem::path& file, const std::string& text) {
 struct Hostile : Api {
   explicit Hostile(const std::string& text) {
     fill();
-    subject = text;
+    commit.subject = commit.author = commit.login = text;
+    commit.changed_paths = build_log = {text};
+    range.commits = {{.sha = text, .subject = text, .place = std::nullopt},
+                     {.sha = "cccc", .subject = text, .place = 0}};
+    range.series = {{{text, {Device::cpu, Mode::train}, {}}, Metric::time}};
     OutboxRow message;
     message.key = "key " + text;
     message.incident = 1;

@@ -38,10 +38,10 @@ struct Ended : Api {
     REQUIRE(comparisons.advance(row, ComparisonState::reported, at + kHour));
   }
 
-  Id add_nightly(const std::string& name, const std::string& commit) {
+  Id add_nightly(const std::string& name, const std::string& trunk) {
     auto row = builds.discover(BuildOrigin::nightly, name).value();
     row.content_hash = row.folder = "/builds/" + name;
-    row.trunk_commit = commit;
+    row.trunk_commit = trunk;
     return builds.mark_ready(row).value().id;
   }
 

@@ -10,6 +10,7 @@
 #include "opened_sandbox.hpp"
 #include "recipe_folder.hpp"
 #include "torchwatch/builds/folder_lock.hpp"
+#include "torchwatch/builds/kept_log.hpp"
 #include "torchwatch/platform/publish.hpp"
 
 namespace torchwatch::builds {
@@ -96,6 +97,10 @@ echo "base=$TORCHWATCH_BASE")sh");
   tree_of(builder.build(commit_name(2), std::nullopt, {}));
   CHECK(*platform::read_file(folder.path() / "cache" / (commit_name(2) + ".log"), 1000) ==
         "base=\n");
+  const auto cache = folder.path() / "cache";
+  CHECK(kept_log(cache, commit_name(1)) == *platform::read_file(log, 1'000));
+  CHECK(kept_log(cache, "../" + commit_name(1)).empty());
+  CHECK(kept_log(folder.path(), commit_name(1)).empty());
 }
 
 TEST_CASE("a commit is built once, found again later, and leaves no checkout behind") {

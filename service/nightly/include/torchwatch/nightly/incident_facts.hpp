@@ -24,4 +24,12 @@ Status add_history(comparison::Services&, const storage::ComparisonRow& comparis
 report::BisectionFacts bisection_facts(const comparison::Services&, const storage::BisectionRow&,
                                        const bisection::BisectionResult&);
 
+/// Gathers what [source] knows of a commit: subject, author, login, date, files. `history` may be
+/// null. A commit that it lacks has its sha alone.
+report::CommitFacts commit_facts(const bisect::CommitHistory* history, const std::string& sha);
+
+/// Returns the secrets that a process which is confined by nothing could have read, to be kept out
+/// of what it printed.
+std::vector<std::string> secrets_of(const config::Config&);
+
 }  // namespace torchwatch::nightly

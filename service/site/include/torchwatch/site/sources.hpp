@@ -17,6 +17,8 @@
 #include "torchwatch/platform/clock.hpp"
 #include "torchwatch/report/bisection_text.hpp"
 #include "torchwatch/report/build_files.hpp"
+#include "torchwatch/report/facts.hpp"
+#include "torchwatch/report/searched_range.hpp"
 #include "torchwatch/report/trunk_range.hpp"
 #include "torchwatch/storage/rows.hpp"
 #include "torchwatch/traces/self_times.hpp"
@@ -30,11 +32,18 @@ struct Sources {
   const platform::Clock& clock;
   /// What does not work and what is done at present.
   std::function<health::Report()> service_now = {};
-  /// Returns a commit's subject; empty where it is not known.
-  std::function<std::string(const std::string& sha)> subject_of = {};
+  /// Returns what is known of a commit, as nightly::commit_facts does: of one that is not known its
+  /// sha alone. Empty: pages name commits by their shas.
+  std::function<report::CommitFacts(const std::string& sha)> commit_of = {};
+  /// Returns the last lines that the recipe printed for a commit, without paths; none where nothing
+  /// is kept. Empty: pages show none.
+  std::function<std::vector<std::string>(const std::string& sha)> build_log_of = {};
   report::CountCommits count_commits = {};  ///< empty: pages count none
   /// Follows a bisection, as bisection::replay_of does; empty: pages show no steps.
   std::function<report::SearchReplay(const storage::BisectionRow&)> replay_of = {};
+  /// Lists a bisection's range, as bisection::SearchedRanges does; empty: pages list what was
+  /// tried.
+  std::function<report::SearchedRange(const storage::BisectionRow&)> range_of = {};
   /// Returns the suite's workloads, as api::Backend::suite does; empty: pages name no domains.
   std::function<Result<nlohmann::json>()> suite = {};
   /// Returns the noise of a series, as evidence::read_noise does; empty: pages say nothing of it.
