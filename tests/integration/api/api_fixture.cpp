@@ -142,12 +142,7 @@ Api::Api(events::FeedLimits limits, const std::string& perfetto)
       .database = *reader,
       .clock = clock,
       .service_now = [this] { return service_now(); },
-      .commit_of =
-          [this](const auto& sha) {
-            auto facts = is_in_clone ? commit : report::CommitFacts();
-            facts.sha = sha;
-            return facts;
-          },
+      .commit_of = [this](const auto& sha) { return facts_of(sha); },
       .build_log_of = [this](const auto&) { return build_log; },
       .count_commits = [this](const auto&, const auto&) { return commits; },
       .replay_of = [this](const auto& row) { return bisection::replay_of(*reader, row); },

@@ -106,7 +106,12 @@ struct Api {
                                          .login = "ada-l",
                                          .author_date = "2026-08-16T10:00:00Z",
                                          .changed_paths = {"aten/src/ATen/native/Indexing.cpp"}};
-  bool is_in_clone = true;                  ///< whether anything is known of any commit
+  bool is_in_clone = true;  ///< whether anything is known of any commit
+  torchwatch::report::CommitFacts facts_of(const std::string& sha) const {
+    auto facts = is_in_clone ? commit : torchwatch::report::CommitFacts();
+    facts.sha = sha;
+    return facts;
+  }
   std::vector<std::string> build_log = {};  ///< the end of what the recipe printed for each
   /// What every bisection searches.
   torchwatch::report::SearchedRange range = {};
