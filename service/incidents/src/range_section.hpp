@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "torchwatch/report/bisection_text.hpp"
-#include "torchwatch/report/searched_range.hpp"
+#include "torchwatch/report/culprits.hpp"
 #include "torchwatch/site/view.hpp"
 #include "torchwatch/storage/rows.hpp"
 

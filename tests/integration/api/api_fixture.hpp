@@ -17,8 +17,8 @@
 #include "torchwatch/evidence/noise.hpp"
 #include "torchwatch/http/server.hpp"
 #include "torchwatch/platform/http_client.hpp"
+#include "torchwatch/report/culprits.hpp"
 #include "torchwatch/report/facts.hpp"
-#include "torchwatch/report/searched_range.hpp"
 #include "torchwatch/signin/sign_ins.hpp"
 #include "torchwatch/storage/rows.hpp"
 

@@ -132,7 +132,7 @@ TEST_CASE("a bisection and a build say the command that repeats them") {
   CHECK_THAT(of_stranger, !Contains("torchwatch measure"));
 }
 
-TEST_CASE("the two probabilities of a culprit are told apart where they stand") {
+TEST_CASE("the two probabilities of a culprit are explained where they stand") {
   Searched api;
   const auto html = api.search();
   CHECK_THAT(html, Contains("99.8 % sure, its comparison with the commit before it included"));

@@ -9,7 +9,7 @@
 #include "torchwatch/bisect/candidate_commits.hpp"
 #include "torchwatch/bisection/spec.hpp"
 #include "torchwatch/history/commit_history.hpp"
-#include "torchwatch/report/searched_range.hpp"
+#include "torchwatch/report/culprits.hpp"
 #include "torchwatch/storage/rows.hpp"
 
 namespace torchwatch::bisection {
