@@ -102,7 +102,7 @@ html::Table without_rows(bool with_rest) {
                                 {"unchanged", Cells::numbers}}};
   if (with_rest) std::ranges::copy(kBesideVerdicts, std::back_inserter(table.columns));
   table.columns.push_back({"started, UTC", Cells::words});
-  table.columns.push_back({"remark"});
+  table.columns.push_back({"remark", Cells::phrases});
   return table;
 }
 
