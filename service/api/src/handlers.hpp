@@ -42,6 +42,7 @@ Result<Reply> reopen_incident(const Request&, const Backend&);
 Result<Reply> dispute_incident(const Request&, const Backend&);
 Result<Reply> retest_incident(const Request&, const Backend&);
 Result<Reply> list_mutes(const Request&, const Backend&);
+Result<Reply> get_mute(const Request&, const Backend&);
 Result<Reply> lift_mute(const Request&, const Backend&);
 
 Result<Reply> list_bisections(const Request&, const Backend&);

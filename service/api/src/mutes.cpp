@@ -15,6 +15,13 @@ Result<Reply> list_mutes(const Request& request, const Backend& backend) {
       });
 }
 
+Result<Reply> get_mute(const Request& request, const Backend& backend) {
+  TW_TRY_VOID(http::refuse_parameters(request));
+  TW_TRY(const auto id, http::id_of(request));
+  TW_TRY(const auto mute, storage::MuteStore(backend.database).get(id));
+  return http::object_reply(heard::json_of(mute, backend.clock.wall_now(), request.is_trusted));
+}
+
 Result<Reply> lift_mute(const Request& request, const Backend& backend) {
   TW_TRY_VOID(http::refuse_parameters(request));
   TW_TRY_VOID(parse_object(request.body, {}));

@@ -36,6 +36,7 @@ constexpr std::array kEndpoints{
     Endpoint{"POST", "/api/v1/incidents/{id}/dispute", dispute_incident, Scope::triage},
     Endpoint{"POST", "/api/v1/incidents/{id}/retest", retest_incident, Scope::measure},
     Endpoint{"GET", "/api/v1/mutes", list_mutes},
+    Endpoint{"GET", "/api/v1/mutes/{id}", get_mute},
     Endpoint{"POST", "/api/v1/mutes/{id}/lift", lift_mute, Scope::triage},
     Endpoint{"GET", "/api/v1/bisections", list_bisections},
     Endpoint{"POST", "/api/v1/bisections", ask_for_bisection, Scope::measure},

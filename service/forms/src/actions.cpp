@@ -43,10 +43,17 @@ std::string value_in(const Typed& typed, const char* name) {
   return found == typed.end() ? "" : found->second;
 }
 
-std::string reason_field(const std::vector<const Action*>& actions, const std::string& typed) {
+/// A button of a form: what it does, to which item, and what stands on it.
+struct Button {
+  const Action* action = nullptr;
+  std::string id = {};
+  std::string text = {};
+};
+
+std::string reason_field(const std::vector<Button>& buttons, const std::string& typed) {
   std::string needed;
-  for (const auto* action : actions) {
-    if (action->needs_reason) needed += (needed.empty() ? "" : ", ") + std::string(action->button);
+  for (const auto& [action, id, text] : buttons) {
+    if (action->needs_reason) needed += (needed.empty() ? "" : ", ") + text;
   }
   const auto hint = needed.empty() ? std::string() : " (needed to: " + needed + ")";
   return "<p><label for=\"reason\">Reason" + html::quoted(hint) +
@@ -77,25 +84,61 @@ Fragment sign_in_text(const View& view) {
           .html);
 }
 
-std::string form_text(const std::vector<const Action*>& actions, const std::string& id,
-                      const Typed& typed, const View& view) {
-  auto form = "<form class=\"act\" method=\"post\" action=\"" +
-              html::quoted(address_of(*actions.front(), id, view)) + "\">\n" +
-              key_field(view.request);
+/// What the reader may do, and what not.
+struct Rights {
+  std::vector<Button> allowed;
+  std::vector<const Action*> refused;  ///< each once
+  Scopes lacking;
+};
+
+Rights rights_to(const std::vector<Button>& buttons, const View& view) {
+  Rights rights;
+  for (const auto& button : buttons) {
+    const auto scope = scope_of(*button.action, view);
+    if (!scope) continue;
+    if (view.request.signed_in->scopes.contains(*scope)) {
+      rights.allowed.push_back(button);
+      continue;
+    }
+    rights.lacking.insert(*scope);
+    const auto known = std::ranges::find(rights.refused, button.action);
+    if (known == rights.refused.end()) rights.refused.push_back(button.action);
+  }
+  return rights;
+}
+
+std::string form_text(const std::vector<Button>& buttons, const Typed& typed, const View& view) {
+  const auto address = [&](const Button& of) {
+    return html::quoted(address_of(*of.action, of.id, view));
+  };
+  auto form = "<form class=\"act\" method=\"post\" action=\"" + address(buttons.front()) +
+              "\">\n" + key_field(view.request);
   for (const auto* hidden : {kMessage, kOnce}) {
     if (!typed.contains(hidden)) continue;
     form += "<input type=\"hidden\" name=\"" + std::string(hidden) + "\" value=\"" +
             html::quoted(value_in(typed, hidden)) + "\">\n";
   }
-  if (std::ranges::any_of(actions, &Action::takes_reason)) {
-    form += reason_field(actions, value_in(typed, kReason));
+  if (std::ranges::any_of(buttons, [](const auto& each) { return each.action->takes_reason; })) {
+    form += reason_field(buttons, value_in(typed, kReason));
   }
   form += "<p class=\"buttons\">\n";
-  for (const auto* action : actions) {
-    form += "<button type=\"submit\" formaction=\"" + html::quoted(address_of(*action, id, view)) +
-            "\">" + html::quoted(action->button) + "</button>\n";
+  for (const auto& button : buttons) {
+    form += "<button type=\"submit\" formaction=\"" + address(button) + "\">" +
+            html::quoted(button.text) + "</button>\n";
   }
   return form + "</p>\n</form>\n";
+}
+
+/// The form of those buttons that the reader may press, and what is lacking for the others.
+Fragment form_with(const std::vector<Button>& buttons, const Typed& typed, const View& view) {
+  // What is printed without a daemon has nobody to ask.
+  if (view.sources.api.empty() || buttons.empty()) return {};
+  if (!view.request.signed_in) return sign_in_text(view);
+  const auto rights = rights_to(buttons, view);
+  Fragment content;
+  if (!rights.allowed.empty()) content += only_html(form_text(rights.allowed, typed, view));
+  if (!rights.refused.empty()) content += lacking_text(rights.lacking, rights.refused, view);
+  return content;
 }
 
 /// The action that cancels an item of the queue.
@@ -120,25 +163,11 @@ std::string key_field(const http::Request& request) {
 
 Fragment form_of(const std::vector<const Action*>& actions, const std::string& id,
                  const Typed& typed, const View& view) {
-  // What is printed without a daemon has nobody to ask.
-  if (view.sources.api.empty() || actions.empty()) return {};
-  if (!view.request.signed_in) return sign_in_text(view);
-  std::vector<const Action*> allowed;
-  std::vector<const Action*> refused;
-  Scopes lacking;
+  std::vector<Button> buttons;
   for (const auto* action : actions) {
-    const auto scope = scope_of(*action, view);
-    if (scope && view.request.signed_in->scopes.contains(*scope)) {
-      allowed.push_back(action);
-    } else if (scope) {
-      refused.push_back(action);
-      lacking.insert(*scope);
-    }
+    buttons.push_back({.action = action, .id = id, .text = std::string(action->button)});
   }
-  Fragment content;
-  if (!allowed.empty()) content += only_html(form_text(allowed, id, typed, view));
-  if (!refused.empty()) content += lacking_text(lacking, refused, view);
-  return content;
+  return form_with(buttons, typed, view);
 }
 
 Fragment for_incident(const storage::IncidentRow& incident, bool names_culprit, const View& view) {
@@ -194,30 +223,14 @@ Fragment for_build(storage::Id id, const report::BuildFiles& files, const View& 
 }
 
 Fragment for_queue(const std::vector<QueuedItem>& items, const View& view) {
-  if (view.sources.api.empty() || items.empty()) return {};
-  if (!view.request.signed_in) return sign_in_text(view);
-  std::string buttons;
-  std::string first;
-  std::vector<const Action*> refused;
-  Scopes lacking;
+  std::vector<Button> buttons;
   for (const auto& [kind, id] : items) {
-    const auto* action = cancelling(kind);
-    const auto scope = scope_of(*action, view);
-    const bool may = scope && view.request.signed_in->scopes.contains(*scope);
-    if (!may && scope && lacking.insert(*scope).second) refused.push_back(action);
-    if (!may) continue;
-    const auto address = address_of(*action, std::to_string(id), view);
-    if (first.empty()) first = address;
-    buttons += "<button type=\"submit\" formaction=\"" + html::quoted(address) + "\">Cancel " +
-               html::quoted(to_string(kind)) + " " + std::to_string(id) + "</button>\n";
+    buttons.push_back(
+        {.action = cancelling(kind),
+         .id = std::to_string(id),
+         .text = "Cancel " + std::string(to_string(kind)) + " " + std::to_string(id)});
   }
-  Fragment content;
-  if (!buttons.empty()) {
-    content += only_html("<form class=\"act\" method=\"post\" action=\"" + html::quoted(first) +
-                         "\">\n" + key_field(view.request) + "<p class=\"buttons\">\n" + buttons +
-                         "</p>\n</form>\n");
-  }
-  return refused.empty() ? content : content + lacking_text(lacking, refused, view);
+  return form_with(buttons, {}, view);
 }
 
 Fragment for_mute(storage::Id id, const View& view) {

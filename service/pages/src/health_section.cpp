@@ -1,7 +1,6 @@
-#include <algorithm>
-
 #include "overview_parts.hpp"
 #include "torchwatch/figures/figures.hpp"
+#include "torchwatch/report/outcome.hpp"
 #include "torchwatch/runs/drills.hpp"
 #include "torchwatch/site/parts.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
@@ -26,28 +25,22 @@ html::Fragment state_of_service(const View& view) {
                      html::paragraph(html::text("Not everything works:")) + html::list(items));
 }
 
+using storage::ComparisonRow;
 using storage::ComparisonStore;
 
-Result<std::string> result_of_self_test(ComparisonStore& comparisons, storage::Id id) {
-  auto counted = comparisons.verdict_counts({id});
-  TW_TRY(auto counts, std::move(counted[id]));
+Result<std::string> result_of_self_test(storage::Database& database, const ComparisonRow& row) {
+  auto counted = ComparisonStore(database).verdict_counts({row.id});
+  TW_TRY(auto counts, std::move(counted[row.id]));
   const auto changed = counts[Verdict::regressed] + counts[Verdict::improved];
   const auto judged = changed + counts[Verdict::unchanged] + counts[Verdict::inconclusive];
   return "of " + figures::grouped(judged) + " series " + std::to_string(changed) +
          " called changed";
 }
 
-/// What came of the time, which alone is slowed down.
-Result<std::string> result_of_drill(ComparisonStore& comparisons, storage::Id id) {
-  TW_TRY(const auto verdicts, comparisons.verdicts_of(id));
-  const auto has = [&](Verdict verdict) {
-    return std::ranges::any_of(verdicts, [&](const auto& row) {
-      return row.series.metric == Metric::time && row.verdict == verdict;
-    });
-  };
-  if (has(Verdict::regressed)) return "the planted slowdown was found";
-  if (has(Verdict::unchanged) || has(Verdict::improved)) return "the planted slowdown was missed";
-  return "no verdict on the planted slowdown";
+Result<std::string> result_of_drill(storage::Database& database, const ComparisonRow& row) {
+  TW_TRY(const auto word, report::result_word(database, row));
+  if (word == "inconclusive") return "no verdict on the planted slowdown";
+  return "the planted slowdown was " + word;
 }
 
 /// "2026-11-20 03:12 UTC (6 days ago): of 336 series 0 called changed".
@@ -56,9 +49,8 @@ Result<std::optional<html::Cell>> newest_of(Purpose purpose, const View& view, R
   auto& database = view.sources.database;
   TW_TRY(const auto id, storage::newest_reported(database, purpose));
   if (!id) return html::Cell("none yet");
-  ComparisonStore comparisons(database);
-  TW_TRY(const auto row, comparisons.get(*id));
-  TW_TRY(const auto result, result_of(comparisons, *id));
+  TW_TRY(const auto row, ComparisonStore(database).get(*id));
+  TW_TRY(const auto result, result_of(database, row));
   return html::Cell(platform::date_and_minute(row.ended_at) + " UTC", view.to_comparison(*id),
                     "(" + age_text(row.ended_at, view) + "): " + result);
 }

@@ -35,7 +35,7 @@ constexpr std::array kEntries{
     Entry{"/incidents", make_incidents, "/api/v1/incidents", "limit before state"},
     Entry{"/incidents/{id}", make_incident, "/api/v1/incidents/{id}"},
     Entry{"/mutes", make_mutes, "/api/v1/mutes", kPage},
-    Entry{"/mutes/{id}", make_mute, "", "", false},
+    Entry{"/mutes/{id}", make_mute, "/api/v1/mutes/{id}"},
     Entry{"/bisections", make_bisections, "/api/v1/bisections", kPage},
     Entry{"/bisections/{id}", make_bisection, "/api/v1/bisections/{id}"},
     Entry{"/models", make_models, "/api/v1/workloads", "domain"},

@@ -51,11 +51,13 @@ html::Fragment pull_link(const std::string& subject, const View& view) {
   return html::text(" · ") + html::link(address, "pull request #" + number);
 }
 
-/// "ada (ada-l on GitHub), 2026-08-16T10:00:00Z"; empty where nobody is known.
+/// "ada (ada-l on GitHub), 2026-08-16 10:00 UTC"; empty where nobody is known.
 std::string author_of(const report::CommitFacts& commit) {
   if (commit.author.empty()) return "";
   const auto login = commit.login.empty() ? "" : " (" + commit.login + " on GitHub)";
-  return commit.author + login + ", " + commit.author_date;
+  const auto time = platform::parse_iso_utc(commit.author_date);
+  const auto date = time ? platform::date_and_minute(*time) + " UTC" : commit.author_date;
+  return commit.author + login + ", " + date;
 }
 
 html::Fragment commit_list(const report::CulpritFacts& cause, const View& view) {

@@ -219,20 +219,21 @@ Result<Builds> builds_called(storage::Database& database, const std::string& nam
   return called;
 }
 
+using Stored = std::vector<StoredStudy>;
+
 /// The newest answer to a pair.
-Result<std::optional<storage::ComparisonRow>> answer_to(storage::Database& database,
-                                                        const config::Config& config,
-                                                        const Pair& pair, const Builds& builds) {
-  return newest_of(database,
+std::optional<storage::ComparisonRow> answer_to(const Stored& stored, const config::Config& config,
+                                                const Pair& pair, const Builds& builds) {
+  return newest_of(stored,
                    {.pair = pair, .preset = config.suite.preset, .builds = builds, .ended = true});
 }
 
 /// Answers that are shown together are of one build: that of the newest among them.
-Result<Builds> build_of_newest(storage::Database& database, const config::Config& config,
-                               const StudyFile& study, const Builds& builds) {
+Builds build_of_newest(const Stored& stored, const config::Config& config, const StudyFile& study,
+                       const Builds& builds) {
   std::optional<storage::ComparisonRow> newest;
   for (const auto& pair : study.pairs) {
-    TW_TRY(const auto row, answer_to(database, config, pair, builds));
+    const auto row = answer_to(stored, config, pair, builds);
     if (row && (!newest || row->id > newest->id)) newest = row;
   }
   return newest ? std::set{newest->candidate} : std::set<storage::Id>();
@@ -242,11 +243,12 @@ Outcome show_stored(const Invocation& invocation, const Options& options, const 
   TW_TRY(const auto config, invocation.load_config());
   TW_TRY(const auto database, daemon::open_reader(config));
   TW_TRY(const auto called, builds_called(*database, options.build));
-  TW_TRY(const auto builds, build_of_newest(*database, config, study, called));
+  TW_TRY(const auto stored, all_stored(*database));
+  const auto builds = build_of_newest(stored, config, study, called);
   std::vector<Answer> answers;
   auto status = ExitStatus::done;
   for (const auto& pair : study.pairs) {
-    TW_TRY(const auto row, answer_to(*database, config, pair, builds));
+    const auto row = answer_to(stored, config, pair, builds);
     if (!row) continue;
     TW_TRY(auto answer, answer_of(*database, config, pair, *row));
     status = worse(status, commands::exit_status_of(answer.facts));

@@ -5,7 +5,6 @@
 
 #include "torchwatch/documents/plan.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
-#include "torchwatch/storage/study_store.hpp"
 
 namespace torchwatch::studies {
 namespace {
@@ -35,35 +34,47 @@ bool is_planned(const ComparisonRow& row, const Wanted& wanted) {
 
 }  // namespace
 
-Result<std::optional<ComparisonRow>> newest_of(storage::Database& database, const Wanted& wanted) {
+Result<std::vector<StoredStudy>> all_stored(storage::Database& database) {
   TW_TRY(const auto rows, storage::ComparisonStore(database).list(INT32_MAX));
+  storage::StudyStore settings(database);
+  std::vector<StoredStudy> studies;
   for (const auto& row : rows) {
-    const bool is_of_build = !wanted.builds || wanted.builds->contains(row.candidate);
-    const bool is_far_enough = !wanted.ended || row.state == ComparisonState::reported;
-    if (row.purpose != storage::Purpose::study || !is_of_build || !is_far_enough) continue;
-    TW_TRY(const auto settings, storage::StudyStore(database).find(row.id));
-    if (settings == wanted.pair.settings && is_planned(row, wanted)) return row;
+    if (row.purpose != storage::Purpose::study) continue;
+    TW_TRY(auto of_row, settings.find(row.id));
+    if (of_row) studies.push_back({.row = row, .settings = *std::move(of_row)});
   }
-  return std::nullopt;
+  return studies;
+}
+
+std::optional<ComparisonRow> newest_of(const std::vector<StoredStudy>& studies,
+                                       const Wanted& wanted) {
+  const auto answers = [&](const StoredStudy& study) {
+    const bool is_of_build = !wanted.builds || wanted.builds->contains(study.row.candidate);
+    const bool is_far_enough = !wanted.ended || study.row.state == ComparisonState::reported;
+    return is_of_build && is_far_enough && study.settings == wanted.pair.settings &&
+           is_planned(study.row, wanted);
+  };
+  const auto found = std::ranges::find_if(studies, answers);
+  return found == studies.end() ? std::nullopt : std::optional(found->row);
 }
 
 Result<std::optional<ComparisonRow>> ended_before_interruption(comparison::Services& services,
                                                                storage::Id build,
                                                                const StudyFile& study,
                                                                const Pair& pair) {
+  TW_TRY(const auto stored, all_stored(services.database));
   const auto newest = [&](const Pair& of) {
     return newest_of(
-        services.database,
-        {.pair = of, .preset = services.config.suite.preset, .builds = std::set{build}});
+        stored, {.pair = of, .preset = services.config.suite.preset, .builds = std::set{build}});
   };
-  TW_TRY(auto own, newest(pair));
+  const auto own = newest(pair);
   if (!own || own->state != ComparisonState::reported) return std::nullopt;
-  for (auto later = &pair + 1; later != study.pairs.data() + study.pairs.size(); ++later) {
-    TW_TRY(const auto other, newest(*later));
-    const bool was_interrupted = other && !is_end(other->state) && other->id > own->id;
-    if (was_interrupted) return own;
-  }
-  return std::nullopt;
+  const auto was_interrupted = [&](const Pair& later) {
+    const auto other = newest(later);
+    return other && !is_end(other->state) && other->id > own->id;
+  };
+  const auto after = study.pairs.begin() + (&pair - study.pairs.data()) + 1;
+  return std::any_of(after, study.pairs.end(), was_interrupted) ? own : std::nullopt;
 }
 
 }  // namespace torchwatch::studies

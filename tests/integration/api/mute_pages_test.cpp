@@ -54,6 +54,8 @@ TEST_CASE("the pages of an incident and of its series say that it is muted, and 
   CHECK_THAT(api.page("/mutes"), Contains(api.series.benchmark.workload) && Contains("ada"));
   CHECK_THAT(api.page("/mutes/1"), Contains("known &lt;b&gt;"));
   CHECK(api.get("/mutes/99").status == 404);
+  CHECK(api.get("/mutes/1.json").body == api.get("/api/v1/mutes").body.at("mutes").at(0));
+  CHECK(api.get("/api/v1/mutes/99").status == 404);
   api.clock.advance(std::chrono::hours(25));
   CHECK_THAT(api.page("/incidents/1"), !Contains("Mute 1"));
   CHECK_THAT(api.page("/mutes/1"), Contains("(over)"));
