@@ -294,6 +294,13 @@ Result<std::vector<IncidentRow>> IncidentStore::list(int limit, Id before) {
   });
 }
 
+Result<std::vector<IncidentRow>> IncidentStore::unclosed() {
+  return read(database_, [](Connection& connection) {
+    return whole_rows(connection,
+                      Query(connection, kSelect + "WHERE state <> 'closed' ORDER BY id DESC"));
+  });
+}
+
 Result<std::vector<IncidentRow>> IncidentStore::of_comparison(Id comparison) {
   return read(database_, [&](Connection& connection) {
     return whole_rows(

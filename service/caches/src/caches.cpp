@@ -19,7 +19,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kLastUsed = "last-used";
-constexpr int kIncidentsLookedAt = 1000;
 
 platform::FileBytes bytes_in(const fs::path& folder) {
   platform::FileBytes bytes;
@@ -76,9 +75,8 @@ Result<std::set<storage::Id>> needed_builds(storage::Database& database, int nig
   for (const auto& row : unfinished) need(row);
   TW_TRY(const auto nightlies, comparisons.nightlies_before(INT64_MAX, nightlies_kept));
   for (const auto& row : nightlies) need(row);
-  TW_TRY(const auto incidents, storage::IncidentStore(database).list(kIncidentsLookedAt));
+  TW_TRY(const auto incidents, storage::IncidentStore(database).unclosed());
   for (const auto& incident : incidents) {
-    if (incident.state == storage::IncidentState::closed) continue;
     TW_TRY(const auto row, comparisons.get(incident.comparison));
     need(row);
   }

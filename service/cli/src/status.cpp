@@ -97,7 +97,9 @@ Status add_incidents(storage::Database& database, const bisect::CommitHistory* h
   for (const auto& incident : incidents) {
     const auto& issue = incident.issue_number;
     if (issue && issue > facts.newest_issue.value_or(0)) facts.newest_issue = issue;
-    if (incident.state == storage::IncidentState::closed) continue;
+  }
+  TW_TRY(const auto open, storage::IncidentStore(database).unclosed());
+  for (const auto& incident : open) {
     TW_TRY(auto found, commands::gather(database, history, incident));
     facts.open.push_back(std::move(found));
   }

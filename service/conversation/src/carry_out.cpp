@@ -27,8 +27,6 @@ using storage::CommandState;
 using storage::DecisionKind;
 using storage::IncidentRow;
 
-constexpr int kIncidentsLookedAt = 500;
-
 /// What a command is carried out with.
 struct Work {
   const Parts& parts;
@@ -110,12 +108,11 @@ Status dispute(const Work& work) {
 /// Returns the open incidents that a target names.
 Result<std::vector<IncidentRow>> named_incidents(const Work& work) {
   TW_TRY_VOID(storage::check_mute_target(work.command.target));
-  TW_TRY(auto incidents, storage::IncidentStore(work.services.database).list(kIncidentsLookedAt));
+  TW_TRY(auto incidents, storage::IncidentStore(work.services.database).unclosed());
   std::erase_if(incidents, [&](const IncidentRow& incident) {
-    const bool has_series = std::ranges::any_of(incident.series, [&](const auto& each) {
+    return std::ranges::none_of(incident.series, [&](const auto& each) {
       return storage::is_muted_by(work.command.target, each.series);
     });
-    return incident.state == storage::IncidentState::closed || !has_series;
   });
   return incidents;
 }

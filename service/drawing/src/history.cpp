@@ -116,7 +116,7 @@ void draw_points(Svg& svg, const History& history, const Line& whole, const Axes
   for (const auto& each : whole.points) {
     const auto& point = *each.point;
     if (!has_all_marks && point.verdict == Verdict::unchanged) continue;
-    svg.open(fmt::format("{} {}: {} {} {}, {}", one_line(point.build), one_line(point.time),
+    svg.open(fmt::format("{} {}: {} {} {}, {}", one_line(point.build), shown_time(point.time),
                          words_of(history, point.value), interval_words_of(history, each.interval),
                          to_string(point.verdict), figures::count(point.runs, "run")),
              point.link);
@@ -169,7 +169,7 @@ void draw_marks(Svg& svg, const History& history, const Line& line, const Axes& 
     if (!days || !axes.across.holds(*days)) continue;
     const double x = axes.across.at(*days);
     svg.open(
-        fmt::format("{} {}: {}", word_of(mark.kind), one_line(mark.time), one_line(mark.label)),
+        fmt::format("{} {}: {}", word_of(mark.kind), shown_time(mark.time), one_line(mark.label)),
         mark.link);
     const bool is_small = mark.kind == MarkKind::build;
     svg.line(x, is_small ? axes.bottom - 6 : axes.top, x, axes.bottom, is_small ? "frame" : "mark");

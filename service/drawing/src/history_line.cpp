@@ -47,6 +47,19 @@ std::optional<double> days_of(std::string_view time) {
   return days + hours / 24.0 + minutes / 1440.0;
 }
 
+std::string minute_of(std::string_view time) {
+  constexpr std::size_t kDate = 10;
+  constexpr std::size_t kMinute = 16;
+  if (time.size() < kMinute || !days_of(time)) return one_line(time);
+  return one_line(time.substr(0, kDate)) + " " +
+         one_line(time.substr(kDate + 1, kMinute - kDate - 1));
+}
+
+std::string shown_time(std::string_view time) {
+  const auto minute = minute_of(time);
+  return minute + (minute.find(':') == std::string::npos ? "" : " UTC");
+}
+
 std::string date_of(double days) {
   const std::chrono::year_month_day date(
       std::chrono::sys_days(std::chrono::days(std::llround(std::floor(days)))));

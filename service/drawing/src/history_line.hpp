@@ -30,6 +30,10 @@ Line line_of(const History&);
 std::string date_of(double days);
 /// Days since 1970 of "2026-11-20" or "2026-11-20T03:04:05Z".
 std::optional<double> days_of(std::string_view time);
+/// The same for people, on one line: "2026-11-20 03:04".
+std::string minute_of(std::string_view time);
+/// The same with its time zone where it has an hour: "2026-11-20 03:04 UTC".
+std::string shown_time(std::string_view time);
 
 std::string words_of(const History&, double value);
 std::string interval_words_of(const History&, const std::optional<Interval>&);

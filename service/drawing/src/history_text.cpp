@@ -36,7 +36,8 @@ std::string text_of(const History& history, int columns) {
   if (!on_axis.empty()) text += paragraph(std::string_view(on_axis).substr(1), wide);
   for (const auto& mark : history.marks) {
     if (mark.kind == MarkKind::build) continue;
-    text += paragraph(fmt::format("{} {}: {}", mark.time, word_of(mark.kind), mark.label), wide);
+    text += paragraph(
+        fmt::format("{} {}: {}", shown_time(mark.time), word_of(mark.kind), mark.label), wide);
   }
   return text;
 }
@@ -55,7 +56,7 @@ std::vector<Row> rows_of(const History& history) {
     const auto& point = *each.point;
     const auto& interval = each.interval;
     rows.push_back(
-        {{one_line(point.time), one_line(point.build), words_of(history, point.value),
+        {{minute_of(point.time), one_line(point.build), words_of(history, point.value),
           interval_words_of(history, interval), std::string(to_string(point.verdict)),
           figures::grouped(static_cast<std::int64_t>(point.runs))},
          {"point", fmt::format("{}", point.value),
@@ -63,11 +64,11 @@ std::vector<Row> rows_of(const History& history) {
   }
   for (const auto& mark : history.marks) {
     const std::string word(word_of(mark.kind));
-    rows.push_back({{one_line(mark.time), word + ": " + one_line(mark.label), "", "", "", ""},
+    rows.push_back({{minute_of(mark.time), word + ": " + one_line(mark.label), "", "", "", ""},
                     {word, "", "", mark.link}});
   }
   if (const auto* reference = reference_of(history)) {
-    rows.push_back({{one_line(reference->time), "drift: reference " + one_line(reference->build),
+    rows.push_back({{minute_of(reference->time), "drift: reference " + one_line(reference->build),
                      words_of(history, reference->value), "", "", ""},
                     {"drift", fmt::format("{}", reference->value), "", reference->link}});
   }
@@ -79,7 +80,7 @@ std::vector<Row> rows_of(const History& history) {
 
 TableForScript table_for_script(const History& history) {
   TableForScript both;
-  both.table.head = {"time",
+  both.table.head = {"time, UTC",
                      "build or event",
                      history.is_ratio ? "change" : "value",
                      interval_heading(history.confidence),

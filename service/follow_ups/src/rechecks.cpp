@@ -57,10 +57,9 @@ comparison::Plan plan_of_recheck(comparison::Plan plan, const IncidentRow& incid
 
 Status open_rechecks(comparison::Services& services, const Comparison& nightly) {
   storage::ComparisonStore comparisons(services.database);
-  TW_TRY(const auto incidents, storage::IncidentStore(services.database).list(kIncidentsMax));
+  TW_TRY(const auto incidents, storage::IncidentStore(services.database).unclosed());
   for (const auto& incident : incidents) {
-    const bool is_own = incident.comparison == nightly.row.id;
-    if (incident.state == storage::IncidentState::closed || is_own) continue;
+    if (incident.comparison == nightly.row.id) continue;
     TW_TRY(const auto found_by, comparisons.get(incident.comparison));
     TW_TRY(const bool newer, is_newer(services, nightly.row, found_by));
     if (!newer) continue;

@@ -4,6 +4,7 @@
 #include "map_section.hpp"
 #include "torchwatch/figures/figures.hpp"
 #include "torchwatch/forms/actions.hpp"
+#include "torchwatch/paging/paging.hpp"
 #include "torchwatch/profiles/pages.hpp"
 #include "torchwatch/records/hex.hpp"
 #include "torchwatch/report/incident_state.hpp"
@@ -31,6 +32,28 @@ std::string heading(std::string_view word, const std::vector<VerdictRow>& rows) 
   return std::string(word) + " (" + std::to_string(rows.size()) + ")";
 }
 
+/// So many unchanged series stand on the page of their comparison; more would be most of its size.
+constexpr std::size_t kUnchangedShown = 200;
+
+html::Fragment unchanged_section(const std::vector<VerdictRow>& rows, const Shown& shown,
+                                 const View& view) {
+  const bool is_asked = shown.only == "unchanged";
+  if (rows.empty() || (!is_asked && shown.only != "all")) return {};
+  const auto meaning = html::paragraph(html::text(report::unchanged_text(view.confidence)));
+  const auto title = heading("Unchanged", rows);
+  if (is_asked) return html::section(title, verdict_table(rows, view) + meaning);
+  if (rows.size() > kUnchangedShown) {
+    return html::section(
+        title,
+        meaning +
+            html::paragraph(
+                html::link(view.with_parameter("only", "unchanged"),
+                           "List all " + figures::grouped(static_cast<std::int64_t>(rows.size()))),
+                "more"));
+  }
+  return html::details(title, verdict_table(rows, view) + meaning);
+}
+
 html::Fragment verdict_sections(const report::SortedVerdicts& sorted, const Shown& shown,
                                 const View& view) {
   html::Fragment text;
@@ -55,11 +78,7 @@ html::Fragment verdict_sections(const report::SortedVerdicts& sorted, const Show
     text += html::details(heading("Not supported", sorted.unsupported),
                           reason_table(sorted.unsupported, view));
   }
-  if (sorted.unchanged.empty() || shown.only != "all") return text;
-  return text +
-         html::details(heading("Unchanged", sorted.unchanged),
-                       verdict_table(sorted.unchanged, view) +
-                           html::paragraph(html::text(report::unchanged_text(view.confidence))));
+  return text + unchanged_section(sorted.unchanged, shown, view);
 }
 
 /// What is to be said of the comparison as a whole: a changed machine, runs without a sandbox.
@@ -94,10 +113,12 @@ Result<html::Fragment> builds_section(const storage::ComparisonRow& row,
                                       const std::vector<VerdictRow>& verdicts, const View& view) {
   html::Rows cells;
   std::vector<std::string> names;
+  bool have_addresses = true;  // names of folders have slashes
   storage::BuildStore builds(view.sources.database);
   const auto add = [&](const char* role, storage::Id id) -> Status {
     TW_TRY(const auto build, builds.get(id));
     names.push_back(build.name);
+    have_addresses = have_addresses && build.origin != storage::BuildOrigin::folder;
     cells.push_back({role,
                      {name_of(build, view), view.to_build(id)},
                      build.version,
@@ -112,6 +133,12 @@ Result<html::Fragment> builds_section(const storage::ComparisonRow& row,
        .rows = std::move(cells)});
   const auto runs = "api/v1/comparisons/" + std::to_string(row.id) + "/runs";
   content += html::paragraph(html::link(view.root + runs, "Every run with its samples"));
+  if (row.baseline && have_addresses) {
+    const auto pair =
+        http::percent_encoded(names.front()) + "..." + http::percent_encoded(names.back());
+    content += html::paragraph(
+        html::link(view.root + "compare/" + pair, "Every comparison of these two builds"));
+  }
   if (row.baseline && view.is_trusted && !verdicts.empty()) {
     const auto& benchmark = verdicts.front().series.benchmark;
     TW_TRY(const auto study, storage::StudyStore(view.sources.database).find(row.id));

@@ -92,6 +92,7 @@ std::set<std::string> wanted_rows(const report::SortedVerdicts& sorted, const Sh
   add("unsure", sorted.undecided);
   add("failed", sorted.lost);
   add("failed", sorted.unsupported);
+  add("unchanged", sorted.unchanged);
   return names;
 }
 

@@ -9,7 +9,8 @@
 namespace torchwatch::pages {
 
 /// The choices of `?only=`.
-inline const std::vector<std::string> kOnly{"all", "regressed", "improved", "unsure", "failed"};
+inline const std::vector<std::string> kOnly{"all",    "regressed", "improved",
+                                            "unsure", "failed",    "unchanged"};
 
 /// What of a comparison its page shows.
 struct Shown {

@@ -163,8 +163,10 @@ Result<Page> make_models(const View& view) {
   if (parameters.contains("domain")) {
     content += html::paragraph(html::link(view.with_parameter("domain", ""), "All domains"));
   }
-  content += html::paragraph(
-      html::link(view.root + "coverage", "Coverage: the operators that these models call"), "more");
+  content += html::paragraph(html::link(view.root + "series", "All series"), "more") +
+             html::paragraph(html::link(view.root + "coverage",
+                                        "Coverage: the operators that these models call"),
+                             "more");
   return Page{.title = "Models", .content = content, .section = "Models"};
 }
 

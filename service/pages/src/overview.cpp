@@ -23,8 +23,6 @@ using storage::ComparisonRow;
 using storage::IncidentRow;
 
 constexpr int kComparisonsShown = 20;
-/// Open incidents are looked for among the newest: older ones that are still open are in the list.
-constexpr int kIncidentsRead = 200;
 constexpr int kComparisonsRead = 200;  ///< for estimates
 constexpr std::size_t kIncidentsShown = 20;
 constexpr int kStripLength = 14;
@@ -335,10 +333,8 @@ Result<Page> make_overview(const View& view) {
   TW_TRY_VOID(http::refuse_parameters(view.request));
   auto& database = view.sources.database;
   Unread unread;
-  TW_TRY(auto open, unread.unless_damaged(storage::IncidentStore(database).list(kIncidentsRead),
-                                          "the incidents"));
-  std::erase_if(open,
-                [](const IncidentRow& row) { return row.state == storage::IncidentState::closed; });
+  TW_TRY(auto open,
+         unread.unless_damaged(storage::IncidentStore(database).unclosed(), "the open incidents"));
   TW_TRY(const auto now, now_section(view, open, unread));
   if (open.size() > kIncidentsShown) open.resize(kIncidentsShown);
   TW_TRY(const auto incidents, incident_table(open, view));

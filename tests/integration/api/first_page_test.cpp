@@ -90,6 +90,15 @@ TEST_CASE("a quiet nightly does not hide an incident that is open since an earli
   CHECK_THAT(api.page("/"), Contains("<p class=\"summary good\"") && !Contains("open incident,"));
 }
 
+TEST_CASE("an incident that is open is seen behind any number of newer ones that are closed") {
+  FirstPage api;
+  IncidentStore incidents(*api.database);
+  for (int i = 0; i < 201; ++i) {
+    REQUIRE(incidents.close(api.add_incident("key " + std::to_string(i)), {"ada", "", 2}));
+  }
+  CHECK_THAT(api.read(), Contains("1 open incident, since 2026-08-16; nobody has it yet."));
+}
+
 TEST_CASE("the first page says when the next nightly is expected, across midnight") {
   FirstPage api;
   CHECK_THAT(api.page("/"), Contains("once its build is there.") && !Contains("As an estimate"));

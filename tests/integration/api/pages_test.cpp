@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <regex>
+#include <set>
 
 #include "api_fixture.hpp"
 #include "torchwatch/bisection/spec.hpp"
@@ -311,6 +312,33 @@ TEST_CASE("a comparison's page has the verdicts, and the unchanged ones folded")
   CHECK_THAT(page, Contains("Of 2 series: 1 series regressed.") && Contains("Regressed (1)") &&
                        Contains("<p>Not &lt;confined&gt;.</p>"));
   CHECK(page.find("<summary>Unchanged (1)") < page.find("cpu_peak"));
+}
+
+TEST_CASE("very many unchanged series are listed for those who ask") {
+  Pages api;
+  auto row = ComparisonStore(*api.database).verdicts_of(1).value().front();
+  row.verdict = Verdict::unchanged;
+  for (int i = 0; i < 201; ++i) {
+    row.series.benchmark.workload = "workload_" + std::to_string(i);
+    REQUIRE(ComparisonStore(*api.database).add_verdict(row));
+  }
+  const auto page = api.page("/comparisons/1");
+  CHECK_THAT(page, Contains("<h2>Unchanged (201)</h2>") &&
+                       Contains("<a href=\"?only=unchanged\">List all 201</a>"));
+  const auto rows_of = [&](const std::string& address) {
+    const auto text = api.get(address).text;
+    const auto begin = text.find("# Unchanged (201)");
+    REQUIRE(begin != std::string::npos);
+    const auto section = text.substr(begin, text.find("\n## ", begin) - begin);
+    std::set<std::string> names;
+    for (int i = 0; i < 201; ++i) {
+      const auto name = "workload\\_" + std::to_string(i);
+      if (section.find("[" + name + "]") != std::string::npos) names.insert(name);
+    }
+    return names.size();
+  };
+  CHECK(rows_of("/comparisons/1.md") == 0);
+  CHECK(rows_of("/comparisons/1.md?only=unchanged") == 201);
 }
 
 TEST_CASE("what a comparison's page is asked for alone is alone in its heat map, too") {

@@ -58,7 +58,7 @@ TEST_CASE_METHOD(Filled, "a spoilt row takes its part from the first page and it
 TEST_CASE_METHOD(Filled,
                  "an incident that is spoilt itself takes the incidents from the first page") {
   test::raw_sql(database_path, "UPDATE incident SET state = 'opne' WHERE id = 1");
-  check("/", "the incidents", "Newest comparisons");
+  check("/", "the open incidents", "Newest comparisons");
 }
 
 TEST_CASE_METHOD(Filled, "where all can be read no page says that something is missing") {

@@ -38,6 +38,7 @@ class IncidentStore {
   Status decide(Id incident, DecisionKind, const Decision&);
   Result<IncidentRow> get(Id);
   Result<std::vector<IncidentRow>> list(int limit, Id before = INT64_MAX);  ///< newest first
+  Result<std::vector<IncidentRow>> unclosed();                              ///< newest first
   Result<std::vector<IncidentRow>> of_comparison(Id comparison);
   Result<std::vector<IncidentRow>> of_series(const Series&);  ///< oldest first
   /// Returns the incidents of earlier comparisons that `comparison` found again.
