@@ -32,7 +32,7 @@ std::string heading(std::string_view word, const std::vector<VerdictRow>& rows) 
   return std::string(word) + " (" + std::to_string(rows.size()) + ")";
 }
 
-/// So many unchanged series stand on the page of their comparison; more would be most of its size.
+/// More unchanged series than these would be most of the page of their comparison.
 constexpr std::size_t kUnchangedShown = 200;
 
 html::Fragment unchanged_section(const std::vector<VerdictRow>& rows, const Shown& shown,
