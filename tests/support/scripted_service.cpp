@@ -8,6 +8,7 @@
 #include "torchwatch/nightly/discovery.hpp"
 #include "torchwatch/nightly/stages.hpp"
 #include "torchwatch/runs/run_store.hpp"
+#include "torchwatch/runs/trunk_range_store.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
@@ -101,6 +102,8 @@ Result<std::string> final_state(storage::Database& database) {
   for (const auto& comparison : comparisons) {
     text << "comparison " << comparison.id << " state " << static_cast<int>(comparison.state) << " "
          << comparison.reason << "\n";
+    TW_TRY(const auto can_matter, storage::TrunkRangeStore(database).find(comparison.id));
+    if (can_matter) text << "  " << *can_matter << " commits can matter\n";
     TW_TRY(const auto verdicts, storage::ComparisonStore(database).verdicts_of(comparison.id));
     for (const auto& verdict : verdicts) {
       text << "  " << to_string(verdict.series) << ": " << to_string(verdict.verdict) << "\n";

@@ -66,6 +66,7 @@ json entry_of(const evidence::ComparisonInList& item) {
   }
   entry["id"] = item.id;
   entry["commits"] = or_null(item.range.commits);
+  entry["commits_that_can_matter"] = or_null(item.can_matter);
   entry["seconds"] = or_null(item.seconds);
   entry["benchmarks_lost"] = or_null(item.benchmarks_lost);
   entry["self_test"] = self_test_json(item.self_test);

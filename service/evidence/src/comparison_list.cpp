@@ -8,6 +8,7 @@
 #include "torchwatch/report/setback.hpp"
 #include "torchwatch/report/unread.hpp"
 #include "torchwatch/runs/evidence_reader.hpp"
+#include "torchwatch/runs/trunk_range_store.hpp"
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/study_store.hpp"
 
@@ -31,6 +32,7 @@ Result<std::optional<Value>> value_of(Id comparison, const ById<Value>& all) {
 /// What is read of many comparisons at once; each kind is an error of its own.
 struct ReadAtOnce {
   std::map<Id, Result<storage::VerdictCounts>> verdicts = {};
+  ById<std::int64_t> can_matter = {};  ///< numbers of commits
   ById<storage::WallMillis> first_runs = {};
   ById<int> benchmarks_lost = {};
   ById<Id> self_tests = {};  ///< by the comparison that one is near
@@ -39,7 +41,8 @@ struct ReadAtOnce {
 
 ReadAtOnce read_at_once(storage::Database& database, const std::vector<Id>& ids, bool with_rest) {
   storage::ComparisonStore comparisons(database);
-  ReadAtOnce all{.verdicts = comparisons.verdict_counts(ids)};
+  ReadAtOnce all{.verdicts = comparisons.verdict_counts(ids),
+                 .can_matter = storage::TrunkRangeStore(database).find_each(ids)};
   if (!with_rest) return all;
   storage::EvidenceReader reader(database);
   all.first_runs = reader.first_runs_of(ids);
@@ -113,6 +116,8 @@ class ListReader {
       item.range = report::trunk_range_of(*item.named.baseline, *item.named.candidate,
                                           settings_.count_commits);
     }
+    const auto can_matter = value_of(row.id, all_.can_matter);
+    item.can_matter = unread.value(can_matter, "how many of its commits can matter");
     item.verdicts = unread.value(all_.verdicts.at(row.id), "its verdicts");
     if (settings_.with_rest) read_rest(row, item, unread);
     item.unread = unread.text();

@@ -21,6 +21,7 @@
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
 #include "torchwatch/tracing/tracing.hpp"
+#include "trunk_range.hpp"
 
 namespace torchwatch::nightly {
 namespace {
@@ -80,6 +81,7 @@ class Stages {
     TW_TRY_VOID(require_usable(comparison));
     TW_TRY(const auto candidate, builds_.get(row.candidate));
     TW_TRY(const auto baseline, builds_.get(*row.baseline));
+    TW_TRY_VOID(note_trunk_range(services_, row.id, baseline, candidate));
     if (row.purpose == Purpose::nightly && candidate.content_hash == baseline.content_hash) {
       return end_without_measuring(comparison, baseline);
     }

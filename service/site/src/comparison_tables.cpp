@@ -4,6 +4,7 @@
 #include "torchwatch/evidence/comparison_list.hpp"
 #include "torchwatch/figures/figures.hpp"
 #include "torchwatch/records/hex.hpp"
+#include "torchwatch/runs/trunk_range_store.hpp"
 #include "torchwatch/site/parts.hpp"
 #include "torchwatch/storage/build_store.hpp"
 
@@ -30,10 +31,10 @@ Cell cell_of(const report::TrunkRange& range, const View& view) {
   return {short_sha(from) + " to " + short_sha(to), view.to_range(from, to)};
 }
 
-/// How many commits that are, as a number of a column; empty where it is not known.
-Cell commits_cell(const report::TrunkRange& range) {
-  if (!range.commits) return "";
-  return {figures::grouped(*range.commits), static_cast<double>(*range.commits)};
+/// A number of commits as one of a column; empty where it is not known.
+Cell commits_cell(const std::optional<std::int64_t>& commits) {
+  if (!commits) return "";
+  return {figures::grouped(*commits), static_cast<double>(*commits)};
 }
 
 /// A number of series; empty for none.
@@ -78,7 +79,8 @@ std::vector<Cell> first_cells(const ComparisonInList& item, const View& view) {
   return {{std::to_string(item.id), link},
           {name_in_list(item, view), link},
           cell_of(item.range, view),
-          commits_cell(item.range),
+          commits_cell(item.range.commits),
+          commits_cell(item.can_matter),
           item.row ? to_string(item.row->purpose) : "",
           item.named.result,
           count_cell(counts[Verdict::regressed]),
@@ -93,6 +95,7 @@ html::Table without_rows(bool with_rest) {
                                 {"builds"},
                                 {"trunk commits", Cells::phrases},
                                 {"commits", Cells::numbers},
+                                {"can matter", Cells::numbers},
                                 {"purpose", Cells::words},
                                 {"result", Cells::states},
                                 {"regressed", Cells::numbers},
@@ -134,7 +137,11 @@ Result<Cell> range_cell(const storage::ComparisonRow& row, const View& view) {
   TW_TRY(const auto range, range_of(row, view));
   auto cell = cell_of(range, view);
   if (!range.commits) return cell;
-  cell.more = "(" + figures::count(static_cast<std::size_t>(*range.commits), "commit") + ")";
+  TW_TRY(const auto can_matter, storage::TrunkRangeStore(view.sources.database).find(row.id));
+  cell.more = "(" + figures::count(static_cast<std::size_t>(*range.commits), "commit");
+  if (can_matter && *range.commits > 0)
+    cell.more += ", of which " + figures::grouped(*can_matter) + " can matter";
+  cell.more += ")";
   return cell;
 }
 

@@ -44,7 +44,8 @@ TEST_CASE("a comparison has the members that the command line prints, and where 
   api.fill();
   auto answer = api.get("/api/v1/comparisons").body.at("comparisons").at(0);
   CHECK(answer.at("url") == "/api/v1/comparisons/1");
-  for (const auto* more : {"url", "commits", "seconds", "benchmarks_lost", "self_test", "unread"}) {
+  for (const auto* more : {"url", "commits", "commits_that_can_matter", "seconds",
+                           "benchmarks_lost", "self_test", "unread"}) {
     CHECK(answer.erase(more) == 1);
   }
   const auto row = ComparisonStore(*api.database).get(1).value();

@@ -4,6 +4,7 @@
 #include "api_fixture.hpp"
 #include "raw_sql.hpp"
 #include "torchwatch/bisection/spec.hpp"
+#include "torchwatch/runs/trunk_range_store.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
@@ -217,7 +218,14 @@ TEST_CASE("a comparison says how many commits lie between its builds, where that
                       "pytorch/compare/" +
                       from + "..." + to + "\">aaaaaaaaaaaa to bbbbbbbbbbbb</a> (12 commits)</dd>"));
   CHECK_THAT(api.get(path + ".md").text, Contains("(12 commits)"));
-  CHECK(api.get(path + ".json").body.at("commits") == 12);
+  const auto twin = api.get(path + ".json").body;
+  CHECK(twin.at("commits") == 12);
+  CHECK(twin.at("commits_that_can_matter").is_null());
+  REQUIRE(TrunkRangeStore(*api.database).record(row.id, 7));
+  const std::string counted = "</a> (12 commits, of which 7 can matter)";
+  CHECK_THAT(api.page(path), Contains("aaaaaaaaaaaa to bbbbbbbbbbbb" + counted));
+  CHECK_THAT(api.get(path + ".md").text, Contains("(12 commits, of which 7 can matter)"));
+  CHECK(api.get(path + ".json").body.at("commits_that_can_matter") == 7);
   api.commits.reset();
   CHECK_THAT(api.page(path), Contains("aaaaaaaaaaaa to bbbbbbbbbbbb</a></dd>"));
   CHECK(api.get(path + ".json").body.at("commits").is_null());
@@ -237,10 +245,27 @@ TEST_CASE("a list of comparisons has the commits between the builds, and counts 
   CHECK_THAT(page, Contains("href=\"https://github.com/pytorch/pytorch/compare/" + from + "..." +
                             to + "\">aaaaaaaaaaaa to bbbbbbbbbbbb</a></td>") &&
                        Contains("data-column=\"commits\" data-value=\"12\">12</td>"));
+  CHECK_THAT(page, !Contains("can matter"));
   CHECK_THAT(page, Contains("data-column=\"inconclusive\" data-value=\"2\">2</td>") &&
                        Contains("data-column=\"regressed\" data-value=\"1\">1</td>"));
   // A column in which no comparison has a series is left out; spreadsheets get it.
   CHECK_THAT(page, !Contains("data-column=\"failed\""));
   CHECK_THAT(api.get("/comparisons.csv").text,
              Contains("result,regressed,failed,improved,inconclusive,unchanged,"));
+}
+
+TEST_CASE("a list of comparisons says how many of the commits can matter") {
+  TwoNightlies api;
+  REQUIRE(TrunkRangeStore(*api.database).record(api.compared.row.id, 7));
+  const std::string cells =
+      "data-column=\"commits\" data-value=\"12\">12</td><td class=\"number\" "
+      "data-column=\"can matter\" data-value=\"7\">7</td>";
+  for (const auto* list : {"/comparisons", "/"}) CHECK_THAT(api.page(list), Contains(cells));
+  const auto csv = api.get("/comparisons.csv").text;
+  CHECK_THAT(csv, Contains(",trunk commits,commits,can matter,purpose,") &&
+                      Contains(",aaaaaaaaaaaa to bbbbbbbbbbbb,12,7,nightly,"));
+  CHECK_THAT(api.get("/comparisons.md").text, Contains("| 12 | 7 | nightly |"));
+  const auto listed = api.get("/api/v1/comparisons").body.at("comparisons");
+  CHECK(listed.at(0).at("commits_that_can_matter") == 7);
+  CHECK(listed.at(1).at("commits_that_can_matter").is_null());
 }

@@ -12,6 +12,7 @@
 #include "torchwatch/runs/machine_conditions.hpp"
 #include "torchwatch/runs/retention.hpp"
 #include "torchwatch/runs/run_reader.hpp"
+#include "torchwatch/runs/trunk_range_store.hpp"
 #include "torchwatch/storage/alarm_store.hpp"
 #include "torchwatch/storage/counts.hpp"
 #include "torchwatch/storage/daemon_store.hpp"
@@ -273,6 +274,7 @@ struct FullDatabase : FreshStores {
     REQUIRE(reader.first_runs_of({comparison.id, 2}).value().contains(comparison.id));
     REQUIRE(reader.benchmarks_lost_in({comparison.id, 2}));
     REQUIRE(reader.self_tests_near({comparison.id, 2}));
+    REQUIRE(TrunkRangeStore(database).find_each({comparison.id, 2}));
   }
 
   static void call_outbox_queries(OutboxStore& outbox) {

@@ -71,7 +71,7 @@ def main() -> None:
     suite = json.loads(torchwatch(options.program, folder, "workload", "list", "--json"))["items"]
     suite = suite[: options.workloads]
     planned = plan.make(options.seed, suite, options.nightlies, options.incidents, options.last)
-    days = source.write(folder / "pytorch.git", planned.nightlies)
+    days = source.write(folder / "pytorch.git", planned)
     # It measures nothing, so it waits for nobody who does.
     own = f'[executor]\nmachine_lock = "torchwatch-two-years-{os.getpid()}"\n'
     (folder / "torchwatch.toml").write_text(CONFIGURATION + own)

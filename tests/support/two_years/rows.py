@@ -9,6 +9,7 @@ from typing import Any
 
 import files
 import searches
+import source
 from incidents import Incidents
 from insert import add
 from levels import Levels
@@ -122,6 +123,8 @@ class Rows:
         )
         ended = begun + len(self.measured) * 4000
         self._measure(work, "nightly", ended)
+        counted = (work.comparison, source.can_matter(nightly, self.plan))
+        add(self.file, "trunk_range", [counted], "comparison_id, can_matter")
         for change in changes:
             self.incidents.write(change, ended)
         self._tests_of_service(work, ended)

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -23,6 +24,8 @@ struct ComparisonInList {
   std::optional<storage::ComparisonRow> row = {};  ///< nothing: then there is nothing of the rest
   report::NamedByComparison named = {};
   report::TrunkRange range = {};
+  /// How many commits of the range can change the library; nothing where nobody found that.
+  std::optional<std::int64_t> can_matter = {};
   storage::VerdictCounts verdicts = {};
   /// From its first run to its end; nothing while it has not ended, and where it has no run.
   std::optional<double> seconds = {};
