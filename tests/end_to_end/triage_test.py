@@ -8,6 +8,9 @@ import subprocess
 import sys
 import time
 import unittest
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
 
 import browser
 from command import CHECKOUT, TORCHWATCH, CommandTest
@@ -163,8 +166,69 @@ class Triage(CommandTest):
         self.assertEqual(faults, [], "\n".join(faults))
 
 
+# A database of the version before this program's, with an incident.
+MIGRATIONS = CHECKOUT / "storage/database/migrations"
+APPLICATION = 0x74770001
+OLDER = """
+INSERT INTO build (id, origin, name, state) VALUES (1, 'nightly', 'a', 'discovered');
+INSERT INTO comparison (id, purpose, candidate_id, repetition, opens_incidents, state, created_at,
+                        ended_at)
+VALUES (1, 'nightly', 1, 0, 1, 'reported', 1, 2);
+INSERT INTO incident (id, comparison_id, key, kind, state, title, opened_at)
+VALUES (7, 1, 'a', 'regression', 'open', 'Slower than before', 1);
+"""
+
+
 class NotYet(CommandTest):
     """What is answered by a daemon that cannot work."""
+
+    def configured_port(self) -> int:
+        """A free port, at which a service of an empty folder of nightlies is to listen."""
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = int(free.getsockname()[1])
+        self.configure(
+            f'[storage]\npath = "torchwatch.sqlite"\n[channel]\nkind = "directory"\n'
+            f'path = "nightlies"\n[web]\nport = {port}\n'
+        )
+        (self.folder / "nightlies").mkdir()
+        return port
+
+    def started(self) -> "subprocess.Popen[str]":
+        daemon = subprocess.Popen(
+            [TORCHWATCH, "serve", "--config", self.configuration],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        self.addCleanup(daemon.kill)
+        return daemon
+
+    def made_older(self) -> tuple[sqlite3.Connection, Path]:
+        """An older database, and the copy that is made of it before it is migrated."""
+        path = self.folder / "torchwatch.sqlite"
+        *before, _ = sorted(MIGRATIONS.glob("*.sql"))
+        database = sqlite3.connect(path, isolation_level=None)
+        self.addCleanup(database.close)
+        for migration in before:
+            database.executescript(migration.read_text())
+        database.executescript(OLDER)
+        database.execute(f"PRAGMA application_id = {APPLICATION}")
+        database.execute(f"PRAGMA user_version = {len(before)}")
+        database.execute("PRAGMA journal_mode = WAL")
+        return database, path.with_name(f"{path.name}.v{len(before)}.backup")
+
+    def wait_until(self, holds: Callable[[], bool], daemon: "subprocess.Popen[str]") -> None:
+        while not holds():
+            self.assertIsNone(daemon.poll(), "the daemon ended")
+            time.sleep(0.05)
+
+    def answer(self, port: int, path: str) -> int:
+        """The status of an answer; 0 while nobody listens."""
+        with suppress(OSError):
+            return self.ask(port, path)[0]
+        return 0
 
     def ask(self, port: int, path: str) -> tuple[int, str, str]:
         connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
@@ -174,27 +238,35 @@ class NotYet(CommandTest):
         connection.close()
         return answer.status, str(answer.getheader("Content-Type")), text
 
+    def test_who_asks_while_the_database_is_migrated_learns_to_wait_and_then_gets_the_page(
+        self,
+    ) -> None:
+        port = self.configured_port()
+        database, copy = self.made_older()
+        database.execute("BEGIN IMMEDIATE")  # the migration waits for it, some seconds
+        daemon = self.started()
+        self.wait_until(lambda: copy.exists() and self.answer(port, "/healthz") > 0, daemon)
+        status, kind, text = self.ask(port, "/incidents/7")
+        self.assertEqual((status, kind), (503, "text/html; charset=utf-8"))
+        self.assertIn("brought to this program&#39;s version", text)
+        self.assertNotIn("Slower than before", text)
+        self.assertEqual(self.ask(port, "/healthz")[:2], (503, "application/problem+json"))
+        database.execute("ROLLBACK")
+        self.wait_until(lambda: self.answer(port, "/") == 200, daemon)
+        status, _, text = self.ask(port, "/incidents/7")
+        self.assertEqual(status, 200)
+        self.assertIn("Slower than before", text)
+        daemon.terminate()
+        self.assertEqual(daemon.wait(), 0, daemon.stderr.read())  # type: ignore[union-attr]
+        daemon.stderr.close()  # type: ignore[union-attr]
+
     def test_a_newer_programs_database_is_said_to_who_asks(self) -> None:
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            port = free.getsockname()[1]
-        self.configure(
-            f'[storage]\npath = "torchwatch.sqlite"\n[channel]\nkind = "directory"\n'
-            f'path = "nightlies"\n[web]\nport = {port}\n'
-        )
-        (self.folder / "nightlies").mkdir()
+        port = self.configured_port()
         self.run_command("nightly")
         database = sqlite3.connect(self.folder / "torchwatch.sqlite")
         database.execute("PRAGMA user_version = 9999")
         database.close()
-        daemon = subprocess.Popen(
-            [TORCHWATCH, "serve", "--config", self.configuration],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        self.addCleanup(daemon.kill)
+        daemon = self.started()
         said: list[str] = []
         while not any("until this is stopped" in line for line in said):
             line = daemon.stderr.readline()  # type: ignore[union-attr]

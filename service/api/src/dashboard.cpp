@@ -108,7 +108,8 @@ std::string page_of(const evidence::Found& found) {
   if (found.kind == evidence::FoundKind::operation) {
     return "/" + found.path + "?operator=" + http::percent_encoded(found.name);
   }
-  return "/" + (is_model ? "models/" + http::percent_encoded(found.name) : found.path);
+  return "/" + (is_model ? "models/" + http::percent_encoded(found.name)
+                         : http::percent_encoded_path(found.path));
 }
 
 /// Counts the characters of a text in UTF-8: bytes that do not continue one.
@@ -214,7 +215,7 @@ Result<Reply> search(const Request& request, const Backend& backend) {
     listed.push_back({{"kind", spelling(each.kind)},
                       {"name", each.name},
                       {"text", each.text},
-                      {"url", "/api/v1/" + each.path},
+                      {"url", "/api/v1/" + http::percent_encoded_path(each.path)},
                       {"html_url", page_of(each)}});
   }
   return http::object_reply({{"found", std::move(listed)}});

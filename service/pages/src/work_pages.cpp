@@ -36,7 +36,7 @@ std::string place_of(const evidence::Found& found, const View& view) {
   if (found.kind == evidence::FoundKind::operation) {
     return view.root + found.path + "?operator=" + http::percent_encoded(found.name);
   }
-  return found.path.empty() ? "" : view.root + found.path;
+  return found.path.empty() ? "" : view.root + http::percent_encoded_path(found.path);
 }
 
 html::Table found_table(html::Rows rows) {

@@ -82,6 +82,15 @@ std::string percent_encoded(std::string_view text) {
   return encoded;
 }
 
+std::string percent_encoded_path(std::string_view path) {
+  std::string encoded;
+  for (auto slash = path.find('/'); slash != std::string_view::npos; slash = path.find('/')) {
+    encoded += percent_encoded(path.substr(0, slash)) + "/";
+    path.remove_prefix(slash + 1);
+  }
+  return encoded + percent_encoded(path);
+}
+
 bool Page::admits(const std::string& filter, std::string_view value) const {
   const auto found = filters.find(filter);
   return found == filters.end() || found->second == value;

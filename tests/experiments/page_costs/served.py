@@ -1,5 +1,6 @@
 """A daemon of its own on a database of two years, and what it costs."""
 
+import math
 import re
 import signal
 import socket
@@ -28,17 +29,19 @@ class Served:
     port: int
 
 
-def make(program: Path, folder: Path, *options: str) -> None:
-    """Makes the database, unless an earlier call did."""
+def make(program: Path, folder: Path, *options: str, bytes_max: float = math.inf) -> None:
+    """Makes the database, unless an earlier call did. Raises where it is larger than that."""
     ready = folder / "ready"
     if ready.exists():
         return
     begun = time.monotonic()
     subprocess.run([sys.executable, MAKE, program, folder, *options], check=True)
     size = (folder / "state" / "torchwatch.sqlite").stat().st_size
-    ready.write_text("")
     took = time.monotonic() - begun
     print(f"made {folder}: {size / 1e6:.0f} MB in {took:.0f} s", file=sys.stderr)
+    if size > bytes_max:
+        raise RuntimeError(f"{folder}: {size:,} bytes, more than {bytes_max:,.0f}")
+    ready.write_text("")
 
 
 def free_port() -> int:

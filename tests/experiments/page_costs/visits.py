@@ -8,6 +8,7 @@ import re
 import time
 import urllib.parse
 from collections import Counter, defaultdict
+from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -102,8 +103,7 @@ def pair_of_newest(client: Client) -> str:
 
 def paths_of(served: Served) -> list[str]:
     """Every page of the service with its twins, a few of each kind. Raises where one is not
-    answered with 200 or a kind of page is not among them. A page whose table is empty today leads
-    to a twin .csv that is not there (404), which is left out."""
+    answered with 200 or a kind of page is not among them."""
     client = Client(served.port)
     seen: Counter[str] = Counter()
     waiting = [*BEGINNINGS, pair_of_newest(client)]
@@ -113,14 +113,11 @@ def paths_of(served: Served) -> list[str]:
         if seen[kind_of(path)] >= EACH_KIND:
             continue
         status, body, _ = client.get(path, "identity")
-        ending = TWIN.search(path)
-        if status == 404 and ending and ending.group(1) == "csv":
-            continue
         if status != 200:
             raise RuntimeError(f"{path}: status {status}")
         seen[kind_of(path)] += 1
         found.append(path)
-        if ending or path.endswith(FILES):
+        if TWIN.search(path) or path.endswith(FILES):
             continue
         for target in targets_of(path, body):
             if target not in known:
@@ -133,20 +130,30 @@ def paths_of(served: Served) -> list[str]:
     return found
 
 
-def visit(served: Served, paths: list[str], views: int, seed: int = 1) -> dict[str, list[float]]:
-    """Asks for that many of the paths, each as often as another, in random order: the seconds by
+@dataclass
+class Visits:
+    """Of one kind of page."""
+
+    seconds: list[float] = field(default_factory=list)
+    bytes_max: int = 0  # of an answer, as it was sent: compressed
+
+
+def visit(served: Served, paths: list[str], views: int, seed: int = 1) -> dict[str, Visits]:
+    """Asks for that many of the paths, each as often as another, in random order: what they took by
     kind. Raises for an answer of another status than 200."""
     chosen = [paths[turn % len(paths)] for turn in range(views)]
     random.Random(seed).shuffle(chosen)
     client = Client(served.port)
-    seconds: dict[str, list[float]] = defaultdict(list)
+    kinds: dict[str, Visits] = defaultdict(Visits)
     for path in chosen:
-        status, _, took = client.get(path)
+        status, body, took = client.get(path)
         if status != 200:
             raise RuntimeError(f"{path}: status {status}")
-        seconds[kind_of(path)].append(took)
+        of_kind = kinds[kind_of(path)]
+        of_kind.seconds.append(took)
+        of_kind.bytes_max = max(of_kind.bytes_max, len(body))
     client.close()
-    return seconds
+    return kinds
 
 
 def summary_of(seconds: list[float]) -> dict[str, Any]:

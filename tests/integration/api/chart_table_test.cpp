@@ -1,30 +1,20 @@
 // Every chart on a page: its table says what the API says of the same, and so does the picture.
 #include <algorithm>
+#include <array>
 #include <catch2/catch.hpp>
 #include <map>
 #include <regex>
 #include <set>
 
-#include "api_fixture.hpp"
+#include "drawn.hpp"
 #include "page_checks.hpp"
-#include "torchwatch/bisection/spec.hpp"
 #include "torchwatch/figures/figures.hpp"
 #include "torchwatch/records/hex.hpp"
-#include "torchwatch/runs/run_store.hpp"
-#include "torchwatch/storage/bisection_store.hpp"
-#include "torchwatch/storage/build_store.hpp"
-#include "torchwatch/storage/comparison_store.hpp"
-#include "torchwatch/storage/incident_store.hpp"
 
 using namespace torchwatch;
-using namespace torchwatch::storage;
 using nlohmann::json;
 
 namespace {
-
-const Benchmark kResnet{"resnet18", {Device::cpu, Mode::train}, {}};
-const Series kTime{kResnet, Metric::time};
-const Series kPeak{kResnet, Metric::cpu_peak};
 
 /// A figure of a page, as its reader gets it.
 struct Chart {
@@ -91,104 +81,11 @@ std::string interval_of(const json& interval) {
 }
 
 /// Pages of everything that can be drawn.
-struct Charts : Api {
-  Charts() {
-    fill();
-    add_exact_verdict();
-    add_incident_of_two();
-    add_memory(1, {64, 64, 64, 64});
-    add_memory(2, {64, 128, 192, 256});
-    RunResult profile;
-    profile.breakdown = Breakdown{.active_ns = 61, .copy_ns = 9, .idle_ns = 30};
-    add_result(2, {"resnet18", {Device::cuda, Mode::train}, {}}, Pass::profile, profile);
-    add_steps();
-  }
-
-  void add_exact_verdict() {
-    VerdictRow row;
-    row.comparison = 1;
-    row.series = kPeak;
-    row.verdict = Verdict::regressed;
-    row.ratio = row.interval_low = row.interval_high = 1.03;
-    row.baseline_value = 4'000;
-    row.candidate_value = 4'120;
-    REQUIRE(ComparisonStore(*database).add_verdict(row));
-  }
-
-  void add_incident_of_two() {
-    IncidentRow row;
-    row.comparison = 1;
-    row.key = "two";
-    row.title = "two series";
-    row.series = {{kTime, 1.15, 1.13, 1.17, 2e6, 2.3e6}, {kPeak, 1.03, 1.03, 1.03, 4'000, 4'120}};
-    REQUIRE(IncidentStore(*database).open(row).value().id == 2);
-  }
-
-  void add_result(Id build, const Benchmark& benchmark, Pass pass, RunResult result) {
-    RunStore runs(*database);
-    result.attempt = std::string(to_string(pass)) + " of build " + std::to_string(build);
-    result.environment.facts = {{"cpu_model", "Model X"}};
-    REQUIRE(runs.issue({.owner = {OwnerKind::comparison, 1},
-                        .slot = result.attempt,
-                        .build = build,
-                        .benchmark = benchmark,
-                        .pass = pass},
-                       result.attempt, 1));
-    REQUIRE(runs.record({{result.attempt, result}}, 2));
-  }
-
-  void add_memory(Id build, std::vector<std::int64_t> live) {
-    RunResult result;
-    const auto growth = live[1] - live[0];
-    result.values = {{Metric::leak_growth, growth}, {Metric::cpu_peak, 4'000 + growth}};
-    result.leak = LeakFigures{.growth_bytes_per_iteration = growth, .live_bytes = std::move(live)};
-    add_result(build, kResnet, Pass::memory, result);
-  }
-
-  void add_steps() {
-    bisection::BisectionSpec spec;
-    spec.good = "aaaa";
-    spec.bad = "bbbb";
-    spec.series = {{.series = kTime}};
-    BisectionStore searches(*database);
-    BisectionRow row;
-    row.incident = 2;
-    row.good = spec.good;
-    row.bad = spec.bad;
-    row.spec_json = to_json(spec);
-    row.created_at = 1;
-    row = searches.open(row).value();
-    REQUIRE(searches.append(row.id, {0, "built", R"({"candidate": 0, "commit": "cccc"})"}));
-    REQUIRE(searches.append(
-        row.id, {1, "measured", R"({"candidate": 0, "reference": null, "purpose": "probe",
-            "effects": {"0": [0.1]}, "references": {}, "posterior": [0.75, 0.25]})"}));
-    REQUIRE(IncidentStore(*database).attach_bisection(2, row.id));
-    add_probe(row.id);
-  }
-
-  void add_probe(Id bisection) {
-    const auto build = BuildStore(*database).discover(BuildOrigin::commit, "cccc").value();
-    RunStore runs(*database);
-    RunResult result;
-    result.attempt = "probe of cccc";
-    result.values = {{Metric::time, 12'000'000}};
-    result.environment.facts = {{"cpu_model", "Model X"}};
-    REQUIRE(runs.issue({.owner = {OwnerKind::bisection, bisection},
-                        .slot = result.attempt,
-                        .build = build.id,
-                        .benchmark = kResnet,
-                        .pass = Pass::timing},
-                       result.attempt, 1));
-    REQUIRE(runs.record({{result.attempt, result}}, 2));
-  }
-
+struct Charts : Drawn {
   /// The figures of all pages.
   std::vector<Chart> all() {
     auto paths = kPages;
-    for (const auto* more : {"/comparisons/1?metric=cpu_peak", "/incidents/2", "/bisections/2",
-                             "/gpu?build=2", "/series/resnet18/cpu-train/default/cpu_peak"}) {
-      paths.emplace_back(more);
-    }
+    paths.insert(paths.end(), kMorePages.begin(), kMorePages.end());
     std::vector<Chart> charts;
     for (const auto& path : paths) {
       const auto html = page(path);
@@ -207,10 +104,22 @@ struct Charts : Api {
         .body.at("samples");
   }
 
+  /// The comparison that a page is of: the first page has the newest.
+  static std::string comparison_of(const std::string& page) {
+    const std::string in_path = "/comparisons/";
+    if (page.starts_with(in_path)) return page.substr(in_path.size(), 1);
+    return page == "/" ? "2" : "1";
+  }
+
+  static std::string metric_of(const std::string& page) {
+    const auto asked = page.find("metric=");
+    return asked == std::string::npos ? "time" : page.substr(asked + 7);
+  }
+
   void check_map(const Chart& chart) {
-    const auto asked = chart.page.find("metric=");
-    const auto metric = asked == std::string::npos ? "time" : chart.page.substr(asked + 7);
-    const auto matrix = get("/api/v1/comparisons/1/matrix?metric=" + metric).body;
+    const auto matrix = get("/api/v1/comparisons/" + comparison_of(chart.page) +
+                            "/matrix?metric=" + metric_of(chart.page))
+                            .body;
     std::size_t cells = 0;
     for (std::size_t i = 0; i + 1 < chart.rows.size(); ++i) {
       for (const auto& [column, said] : chart.rows[i]) {
@@ -228,16 +137,18 @@ struct Charts : Api {
           chart.rows, [&](const auto& each) { return each.at("workload") == workload; });
       REQUIRE(row != chart.rows.end());
       const auto said = figures::change(matrix.at("ratio")[i]) + " " +
-                        matrix.at("verdict")[i].get<std::string>() + ", confirmed";
+                        matrix.at("verdict")[i].get<std::string>() +
+                        (matrix.at("verdict")[i] == "unchanged" ? "" : ", confirmed");
       CHECK(row->at(configuration) == said);
       CHECK(count(chart.svg, workload + " " + configuration + ": " + said) == 2);
     }
   }
 
   void check_multiples(const Chart& chart) {
-    const auto asked = chart.page.find("metric=");
-    const auto metric = asked == std::string::npos ? "time" : chart.page.substr(asked + 7);
-    const auto lines = get("/api/v1/comparisons/1/sparklines?metric=" + metric).body;
+    const auto metric = parse_metric(metric_of(chart.page)).value();
+    const auto lines = get("/api/v1/comparisons/" + comparison_of(chart.page) +
+                           "/sparklines?metric=" + metric_of(chart.page))
+                           .body;
     const auto configuration = chart.title.substr(0, chart.title.find(':'));
     std::size_t drawn = 0;
     for (std::size_t i = 0; i < lines.at("series").size(); ++i) {
@@ -248,10 +159,22 @@ struct Charts : Api {
       const auto row = std::ranges::find_if(
           chart.rows, [&](const auto& each) { return each.at("model") == model; });
       REQUIRE(row != chart.rows.end());
-      const auto newest =
-          figures::value(parse_metric(metric).value(), lines.at("values")[i].back());
+      auto values = lines.at("values")[i].get<std::vector<double>>();
+      const auto newest = figures::value(metric, values.back());
       CHECK(row->at("newest") == newest);
-      CHECK(count(chart.svg, model + ": " + newest) == 2);
+      CHECK(row->at("nightlies") == std::to_string(values.size()));
+      // The picture's curve has a point for each value.
+      const auto pictures = parts_of(chart.svg, "<title>" + model + ": " + newest, "</a>");
+      CHECK(pictures.size() == 2);
+      for (const auto& picture : pictures) {
+        const auto curve = picture.substr(0, picture.find("\" class=\"curve"));
+        CHECK(count(curve.substr(curve.rfind("d=\"M")), "l") == values.size() - 1);
+      }
+      std::ranges::sort(values);
+      CHECK(row->at("least") == figures::value(metric, values.front()));
+      CHECK(row->at("greatest") == figures::value(metric, values.back()));
+      const auto middle = values[(values.size() - 1) / 2];
+      CHECK(row->at("middle") == figures::value(metric, middle));
     }
     CHECK(drawn > 0);
     CHECK(drawn == chart.rows.size());
@@ -299,20 +222,51 @@ struct Charts : Api {
     }
   }
 
+  /// What a nightly's comparison says of the series that a past is of.
+  json judged_in(const json& comparison, const std::string& title, Metric metric) {
+    const auto matrix = get("/api/v1/comparisons/" + comparison.at("id").dump() +
+                            "/matrix?metric=" + std::string(to_string(metric)))
+                            .body;
+    json found{{"build", comparison.at("candidate").at("name")}};
+    for (std::size_t i = 0; i < matrix.at("series").size(); ++i) {
+      auto name = matrix.at("series")[i].get<std::string>();
+      std::ranges::replace(name, '/', ' ');
+      if (std::regex_replace(name, std::regex(" default"), "") != title) continue;
+      for (const auto* column :
+           {"verdict", "ratio", "low", "high", "baseline_value", "candidate_value"}) {
+        found[column] = matrix.at(column)[i];
+      }
+    }
+    return found;
+  }
+
   void check_history(const Chart& chart) {
-    std::vector<VerdictRow> judged = ComparisonStore(*database).verdicts_of(1).value();
-    std::erase_if(judged, [&](const auto& row) { return to_string(row.series) != chart.title; });
-    REQUIRE(judged.size() == 1);
+    const auto metric = parse_metric(chart.title.substr(chart.title.rfind(' ') + 1)).value();
+    const auto nightlies = get("/api/v1/comparisons?purpose=nightly").body.at("comparisons");
     const auto is_point = [](const auto& row) { return !row.at("verdict").empty(); };
-    CHECK(std::ranges::count_if(chart.rows, is_point) == 1);
-    const auto point = std::ranges::find_if(chart.rows, is_point);
-    REQUIRE(point != chart.rows.end());
-    CHECK(point->at("build or event") == "2.14.0.dev20260817");
-    CHECK(point->at("verdict") == to_string(judged[0].verdict));
-    if (chart.has("change")) CHECK(point->at("change") == figures::change(judged[0].ratio));
-    if (chart.has("value")) {
-      CHECK(point->at("value") ==
-            figures::value(judged[0].series.metric, judged[0].candidate_value));
+    CHECK(nightlies.size() == 2);
+    CHECK(std::ranges::count_if(chart.rows, is_point) == std::ssize(nightlies));
+    for (const auto& nightly : nightlies) {
+      const auto judged = judged_in(nightly, chart.title, metric);
+      const auto point = std::ranges::find_if(chart.rows, [&](const auto& row) {
+        return row.at("build or event") == judged.at("build") && is_point(row);
+      });
+      REQUIRE(point != chart.rows.end());
+      CHECK(point->at("verdict") == judged.at("verdict"));
+      const bool is_ratio = chart.has("change");
+      const auto value = [&](double number) {
+        return is_ratio ? figures::change(number) : figures::value(metric, number);
+      };
+      const auto said = point->at(is_ratio ? "change" : "value");
+      CHECK(said == value(judged.at(is_ratio ? "ratio" : "candidate_value")));
+      const auto low = judged.at("low").get<double>();
+      const auto high = judged.at("high").get<double>();
+      const auto unit = is_ratio ? 1 : judged.at("baseline_value").get<double>();
+      const auto interval = is_ratio ? figures::interval_with_unit(low, high)
+                                     : "[" + value(low * unit) + ", " + value(high * unit) + "]";
+      CHECK(point->at("99 % interval") == interval);
+      CHECK(count(chart.svg, "<title>" + judged.at("build").get<std::string>() + " ") >= 2);
+      CHECK(count(chart.svg, ": " + said + " ") >= 2);
     }
   }
 
@@ -332,24 +286,35 @@ struct Charts : Api {
 
   void check_probes(const Chart& chart) {
     const auto runs = get("/api/v1/bisections/2/runs").body.at("runs");
-    REQUIRE(runs.size() == 1);
+    REQUIRE(runs.size() == 3);
+    std::vector<double> values;
+    for (const auto& run : runs) values.push_back(run.at("values")[0].at("value"));
+    std::ranges::sort(values);
     REQUIRE(chart.rows.size() == 2);
     CHECK(chart.rows[0].at("remark") == "not measured");  // the good end
     const auto& row = chart.rows[1];
-    const auto read =
-        figures::value(Metric::time, runs[0].at("values")[0].at("value").get<double>());
+    const auto median = figures::value(Metric::time, values[1]);
     CHECK(row.at("commit") == short_sha("cccc"));
-    CHECK(row.at("values") == "1");
-    CHECK(row.at("median") == read);
-    CHECK(count(chart.svg, "1 value, median " + read) == 2);
+    CHECK(row.at("values") == "3");
+    CHECK(row.at("median") == median);
+    CHECK(row.at("least") == figures::value(Metric::time, values[0]));
+    CHECK(row.at("greatest") == figures::value(Metric::time, values[2]));
+    CHECK(count(chart.svg, "3 values, median " + median) == 2);
   }
 
   void check_shares(const Chart& chart) {
-    const auto profiles = get("/api/v1/breakdown?build=2").body.at("profiles");
-    REQUIRE(chart.rows.size() == 2 * profiles.size());  // before and after
-    for (std::size_t i = 0; i < profiles.size(); ++i) {
-      const auto& row = chart.rows[2 * i + 1];
-      const auto part = [&](const char* name) { return profiles[i].at(name).get<double>(); };
+    std::map<std::string, json> profiles;  // by the name of the build
+    for (const std::string build : {"1", "2"}) {
+      const auto of_build = get("/api/v1/breakdown?build=" + build).body.at("profiles");
+      REQUIRE(of_build.size() == 1);
+      profiles[get("/api/v1/builds/" + build).body.at("name")] = of_build[0];
+    }
+    REQUIRE(chart.rows.size() == profiles.size());  // before and after
+    CHECK(chart.rows[0].at("build") != chart.rows[1].at("build"));
+    for (const auto& row : chart.rows) {
+      REQUIRE(profiles.contains(row.at("build")));
+      const auto& profile = profiles[row.at("build")];
+      const auto part = [&](const char* name) { return profile.at(name).template get<double>(); };
       const double whole = part("active_ns") + part("copy_ns") + part("idle_ns");
       CHECK(row.at("active") == figures::share(part("active_ns") / whole));
       CHECK(row.at("data movement") == figures::share(part("copy_ns") / whole));
@@ -363,13 +328,13 @@ struct Charts : Api {
 
 TEST_CASE("the table below each chart of every page says what the API says of the same") {
   using Check = void (Charts::*)(const Chart&);
-  // By a column that only the table of this kind of chart has.
-  const std::map<std::string, Check> checks{
-      {"workload", &Charts::check_map},           {"threshold", &Charts::check_changes},
-      {"samples", &Charts::check_samples},        {"iteration", &Charts::check_memory},
-      {"build or event", &Charts::check_history}, {"probe", &Charts::check_steps},
-      {"active", &Charts::check_shares},          {"middle", &Charts::check_multiples},
-      {"remark", &Charts::check_probes}};
+  constexpr std::array kChecks{
+      &Charts::check_map,    &Charts::check_changes, &Charts::check_samples,
+      &Charts::check_memory, &Charts::check_history, &Charts::check_steps,
+      &Charts::check_probes, &Charts::check_shares,  &Charts::check_multiples};
+  REQUIRE(kChecks.size() == kColumnsOfDrawings.size());
+  std::map<std::string, Check> checks;
+  for (std::size_t i = 0; i < kChecks.size(); ++i) checks[kColumnsOfDrawings[i]] = kChecks.at(i);
   Charts api;
   std::set<std::string> seen;
   for (const auto& chart : api.all()) {

@@ -125,7 +125,7 @@ std::vector<std::string> tags_of(const std::string& html) {
 }
 
 std::string wrong_tag(const std::string& html) {
-  const std::vector<std::string> never_closed{"!doctype", "meta", "link", "input", "br"};
+  const std::vector<std::string> never_closed{"!doctype", "meta", "link", "input", "br", "wbr"};
   std::vector<std::string> open;
   for (auto at = html.find('<'); at != std::string::npos; at = html.find('<', at + 1)) {
     const auto end = end_of_tag(html, at);
@@ -176,11 +176,41 @@ std::string harm_in_html(const std::string& html) {
     for (const auto& address : values_of(html, attribute)) {
       const auto scheme = address.substr(0, address.find_first_of("/?#"));
       const bool is_ours = scheme.find(':') == std::string::npos && !address.starts_with("//");
-      const bool is_known = address == "data:," || address.starts_with("https://github.com/");
+      const bool is_known = address == "data:," || address.starts_with("https://github.com/") ||
+                            address == "https://ui.perfetto.dev";
       if (!is_ours && !is_known) return std::string(attribute) + "=" + address;
     }
   }
   return wrong_tag(html);
+}
+
+std::string harm_in_svg(const std::string& svg) {
+  static const std::regex kForeign("^/?(script|foreignobject|image|iframe|object|embed|img|b|i)\\b",
+                                   std::regex::icase);
+  static const std::regex kQuoted("\"[^\"]*\"");
+  static const std::regex kHandler("\\son\\w+\\s*=", std::regex::icase);
+  static const std::regex kBareSign("&(?!(amp|lt|gt|quot|apos|#[0-9]+|#x[0-9a-f]+);)",
+                                    std::regex::icase);
+  static const std::regex kLoaded("@import|url\\((?!#)", std::regex::icase);
+  if (!svg.starts_with("<svg ")) return "no SVG";
+  std::smatch found;
+  if (std::regex_search(svg, found, kBareSign)) return svg.substr(found.position(), 100);
+  for (const auto& tag : tags_of(svg)) {
+    if (std::regex_search(tag, kForeign)) return "<" + tag + ">";
+    if (std::regex_search(std::regex_replace(tag, kQuoted, "\"\""), kHandler)) return tag;
+    if (std::regex_search(tag, kLoaded)) return tag;
+  }
+  const auto style = svg.find("<style>");
+  const auto sheet = style == std::string::npos
+                         ? std::string()
+                         : svg.substr(style, svg.find("</style>", style) - style);
+  if (std::regex_search(sheet, found, kLoaded)) return found.str();
+  for (const auto* attribute : {"href", "src", "xlink:href"}) {
+    for (const auto& address : values_of(svg, attribute)) {
+      if (!address.starts_with('#')) return std::string(attribute) + "=" + address;
+    }
+  }
+  return wrong_tag(svg);
 }
 
 std::string harm_in_csv(const std::string& csv) {
@@ -206,7 +236,8 @@ std::string harm_in_markdown(const std::string& markdown) {
   static const std::regex kHarm("<[a-z/!]|\\]\\((javascript|data|//)|!\\[|@[a-z]",
                                 std::regex::icase);
   // Our own links: relative ones, and those of the configuration.
-  static const std::regex kOurs("\\]\\(<((https://github\\.com/)?[^<>:\\n]*)>\\)");
+  static const std::regex kOurs(
+      "\\]\\(<((https://github\\.com/|https://ui\\.perfetto\\.dev)?[^<>:\\n]*)>\\)");
   const auto text = std::regex_replace(without_code(markdown), kOurs, "");
   std::smatch found;
   if (!std::regex_search(text, found, kHarm)) return "";

@@ -35,7 +35,7 @@ void check_sound(Drawing drawing) {
     drawing.frame.width = width;
     const auto svg = svg_of(drawing);
     CHECK_THAT(svg, Catch::Contains(" role=\"") && Catch::Contains("viewBox=\"0 0 ") &&
-                        Catch::Contains("<title"));
+                        Catch::Contains("<title id=\"") && Catch::Contains("<desc id=\""));
     CHECK_THAT(svg,
                !Catch::Contains("style=") && !Catch::Contains("nan") && !Catch::Contains("inf "));
     CHECK_THAT(svg, !Catch::Contains("<script") && !Catch::Contains("javascript") &&

@@ -138,6 +138,9 @@ TEST_CASE("text of others stays text in every drawing") {
   forest.rows[1].link = "//elsewhere";
   check_sound(forest);
   CHECK_THAT(svg_of(forest), !Contains("elsewhere") && Contains("<a href=\"series/3\">"));
+  auto memory = sample_memory();
+  memory.title = memory.baseline = memory.candidate = kHostile;
+  check_sound(memory);
   auto history = sample_history();
   history.points[0].build = history.marks[0].label = history.marks[0].time = kHostile;
   history.title = kHostile;

@@ -24,7 +24,10 @@ class Pictures(unittest.TestCase):
             links = list(picture.iter("{http://www.w3.org/2000/svg}a"))
             self.assertEqual(picture.get("role"), "group" if links else "img")
             by_id = {each.get("id"): each for each in picture.iter() if each.get("id")}
-            for name in picture.get("aria-labelledby").split():
+            names = picture.get("aria-labelledby", "").split()
+            self.assertEqual(len(names), 2)
+            for name, part in zip(names, ("title", "desc"), strict=True):
+                self.assertEqual(by_id[name].tag, f"{{http://www.w3.org/2000/svg}}{part}")
                 self.assertTrue(by_id[name].text.strip())
 
     def test_ids_are_unique_and_begin_with_the_frame_s(self) -> None:

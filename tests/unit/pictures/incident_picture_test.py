@@ -16,7 +16,10 @@ class IncidentPicture(unittest.TestCase):
 
     def test_it_has_a_name_and_a_description(self) -> None:
         by_id = {each.get("id"): each for each in self.root.iter() if each.get("id")}
-        for name in self.root.get("aria-labelledby", "").split():
+        names = self.root.get("aria-labelledby", "").split()
+        self.assertEqual(len(names), 2)
+        for name, part in zip(names, ("title", "desc"), strict=True):
+            self.assertEqual(by_id[name].tag, f"{SVG}{part}")
             self.assertTrue((by_id[name].text or "").strip())
 
     def test_ids_are_unique_also_of_drawings_below_one_another(self) -> None:

@@ -47,6 +47,8 @@ Result<std::int64_t> id_of(const Request&);
 /// Encodes a part of a path or a value in a query, where a space, an ampersand and the like have a
 /// meaning of their own.
 std::string percent_encoded(std::string_view text);
+/// The same for a path of several parts: its slashes stay.
+std::string percent_encoded_path(std::string_view path);
 
 /// Makes 200 with a JSON object.
 Reply object_reply(const nlohmann::json&);
