@@ -29,7 +29,7 @@ OLDER, NEWER = "2026-11-20", "2026-11-21"
 ENDS = ("regressed", "improved", "unchanged", "inconclusive")
 # The daemon stops where it has started its first run.
 AT_THE_FIRST_RUN = "executor.after_spawn:1:pause"
-# Of a bar of stages, the one that is under way.
+# The stage of a bar that is under way.
 STAGE = "main ol.stages [aria-current=step]"
 # How long it takes depends on who else uses the machine; the limit of the whole test ends it.
 NO_LIMIT = 0
