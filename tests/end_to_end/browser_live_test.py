@@ -10,6 +10,7 @@ from service import ask
 
 LIVE = "#live[data-state=live]"
 MARK = "document.querySelector('h1').mark = 'kept'"
+STATE = "main dl div:has(dt:text-is('state')) dd"
 HIDE = """state => {
   Object.defineProperty(document, 'visibilityState', { value: state, configurable: true });
   document.dispatchEvent(new Event('visibilitychange'));
@@ -87,15 +88,19 @@ class Live(SeededTest):
             view.page.wait_for_selector("#live[data-state=off]")
             opened = self.streams([view.page])
             before = view.page.locator("main").inner_html()
+            state = view.page.locator(STATE)
+            self.assertRegex(state.inner_text(), "^closed")
             self.decide("reopen", incident)
             with self.window(f"/incidents/{incident}") as other:
-                self.assertEqual(other.page.locator("main .state.open, main dl").first.count(), 1)
+                self.assertRegex(other.page.locator(STATE).inner_text(), "^open")
+                other.page.wait_for_selector(LIVE)
+            self.assertRegex(state.inner_text(), "^closed")
             self.assertEqual(view.page.locator("main").inner_html(), before)
             self.assertEqual(opened, [])
             view.page.get_by_role("button", name="Pause").click()
-            view.page.locator("main dl", has_text="open,").or_(
-                view.page.locator("main .changed")
-            ).first.wait_for()
+            state.filter(has_text=re.compile("^open")).wait_for()
+            view.page.wait_for_selector(LIVE)
+            self.assertEqual(len(opened), 1)
             self.decide("close", incident)
 
     def test_two_tabs_share_one_stream_and_the_second_takes_over(self) -> None:
@@ -129,7 +134,7 @@ class Live(SeededTest):
         with self.window(f"/incidents/{incident}") as view:
             view.page.wait_for_selector(LIVE)
             view.page.evaluate(MARK)
-            state = view.page.locator("main dl div", has_text=re.compile("^state")).locator("dd")
+            state = view.page.locator(STATE)
             self.assertEqual(state.inner_text()[: len("closed")], "closed")
             # Each gives the stream a number that the restored database has not given yet.
             for word, shown in (("reopen", "open"), ("close", "closed"), ("reopen", "open")):

@@ -29,6 +29,8 @@ OLDER, NEWER = "2026-11-20", "2026-11-21"
 ENDS = ("regressed", "improved", "unchanged", "inconclusive")
 # The daemon stops where it has started its first run.
 AT_THE_FIRST_RUN = "executor.after_spawn:1:pause"
+# The stage of a bar that is under way.
+STAGE = "main ol.stages [aria-current=step]"
 # How long it takes depends on who else uses the machine; the limit of the whole test ends it.
 NO_LIMIT = 0
 
@@ -69,8 +71,9 @@ class Night(CommandTest):
         self.assertNotEqual(runs, [])
         return runs
 
-    def watch(self, page: Any) -> None:
-        """Follows the row of the nightly until it has ended, in the page as it was loaded."""
+    def watch(self, page: Any, overview: Any) -> None:
+        """Follows the row of the nightly until it has ended, in the page as it was loaded, and its
+        stage on the overview."""
         page.wait_for_selector("#live[data-state=live]")
         page.evaluate("document.querySelector('h1').mark = 'kept'")
         self.publish(NEWER, "b")
@@ -78,6 +81,8 @@ class Night(CommandTest):
         row = page.locator("main tbody tr", has_text=f"{NEWER} against {OLDER}")
         runs = self.hold_first_run()
         row.locator(".state.measuring").wait_for()
+        # The overview, which is loaded already, and where nothing was under way before.
+        overview.locator(STAGE, has_text="measure").wait_for()
         for run in runs:
             os.kill(run, signal.SIGCONT)
         row.locator(", ".join(f".state.{state}" for state in ENDS)).wait_for()
@@ -97,7 +102,9 @@ class Night(CommandTest):
             self.assertEqual(view.open("/comparisons"), 200)
             tonight = view.context.new_page()
             tonight.goto(self.daemon.base + "/")
-            self.watch(view.page)
+            self.assertEqual(tonight.locator(STAGE).count(), 0)
+            self.watch(view.page, tonight)
+            tonight.locator(STAGE).wait_for(state="detached")
             self.assertEqual(view.faults(), [])
             # The overview of the other tab, which shares the stream, says what the night brought.
             tonight.bring_to_front()

@@ -107,7 +107,7 @@ class Pages:
             "models": "/models",
             "model": f"/models/{model}",
             "series": series,
-            "all-series": f"/series?workload={model}",
+            "all-series": "/series",
             "builds": "/builds",
             "build": f"/builds/{build['id']}",
             "compare": f"/compare/{older['name']}...{build['name']}",
