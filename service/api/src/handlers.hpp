@@ -81,6 +81,7 @@ Result<Reply> list_nightlies(const Request&, const Backend&);
 Result<Reply> get_nightly(const Request&, const Backend&);
 Result<Reply> list_series(const Request&, const Backend&);
 Result<Reply> get_history(const Request&, const Backend&);
+Result<Reply> get_past(const Request&, const Backend&);
 Result<Reply> get_metrics(const Request&, const Backend&);
 Result<Reply> get_description(const Request&, const Backend&);
 

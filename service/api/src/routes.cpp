@@ -65,6 +65,7 @@ constexpr std::array kEndpoints{
     Endpoint{"POST", "/api/v1/outbox/retry", retry_message, Scope::measure},
     Endpoint{"GET", "/api/v1/series", list_series},
     Endpoint{"GET", "/api/v1/series/{workload}/{configuration}/{variant}/{metric}", get_history},
+    Endpoint{"GET", "/api/v1/series/{workload}/{configuration}/{variant}/{metric}/past", get_past},
     Endpoint{"GET", "/api/v1/self-tests", get_self_tests},
     Endpoint{"GET", "/api/v1/audits", get_audits},
     Endpoint{"GET", "/api/v1/breakdown", get_breakdown},

@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <map>
 #include <string_view>
 
 #include "handlers.hpp"
+#include "torchwatch/figures/figures.hpp"
 #include "torchwatch/report/machine.hpp"
 #include "torchwatch/report/view.hpp"
+#include "torchwatch/runs/evidence_reader.hpp"
 #include "torchwatch/runs/run_reader.hpp"
 #include "torchwatch/runs/run_store.hpp"
 #include "torchwatch/storage/build_store.hpp"
@@ -141,6 +144,59 @@ Result<Reply> get_history(const Request& request, const Backend& backend) {
   TW_TRY(out["annotations"], annotations_of(*series, values, backend));
   TW_TRY(out["noise"], noise_json(*series, backend));
   TW_TRY(out["drift_reference"], drift_json(*series, request, backend));
+  return http::object_reply(out);
+}
+
+namespace {
+
+/// Seven digits: the ends of an interval have no more, and their texts would be twice as long.
+json shortened(double value) {
+  if (value == 0 || !std::isfinite(value)) return value;
+  constexpr int kDigits = 7;
+  const double scale = std::pow(10, kDigits - 1 - std::floor(std::log10(std::abs(value))));
+  return std::round(value * scale) / scale;
+}
+
+constexpr std::array kColumns{"time",    "value", "low",   "high",
+                              "verdict", "runs",  "build", "comparison"};
+
+/// What the columns say of one comparison.
+std::array<json, kColumns.size()> row_of(const storage::PastVerdict& past, const Request& request) {
+  const auto& row = past.verdict;
+  const bool has_interval = figures::is_known(row.interval_low, row.interval_high);
+  const auto end = [&](double ratio) {
+    return has_interval ? shortened(ratio * row.baseline_value) : json(nullptr);
+  };
+  return {report::time_of(past.at),
+          report::effect_of(row).candidate_value,
+          end(row.interval_low),
+          end(row.interval_high),
+          to_string(row.verdict),
+          row.runs,
+          name_of(past.candidate, request),
+          row.comparison};
+}
+
+}  // namespace
+
+Result<Reply> get_past(const Request& request, const Backend& backend) {
+  constexpr int kTenYears = 4'000;  // of nightlies
+  TW_TRY_VOID(http::refuse_parameters(request));
+  const auto series = series_of(request);
+  if (!series) return fail(series.error().as(ErrorCode::not_found));
+  TW_TRY(
+      const auto past,
+      storage::EvidenceReader(backend.database).past_of({.series = *series, .limit = kTenYears}));
+  std::array<json::array_t, kColumns.size()> columns;
+  for (const auto& each : past) {
+    const auto verdict = each.verdict.verdict;
+    if (verdict == Verdict::unsupported || verdict == Verdict::failed) continue;
+    auto row = row_of(each, request);
+    for (std::size_t i = 0; i < row.size(); ++i) columns.at(i).push_back(std::move(row.at(i)));
+  }
+  json out = report::json_of(*series);
+  out["comparison_url"] = "/api/v1/comparisons/";
+  for (std::size_t i = 0; i < columns.size(); ++i) out[kColumns.at(i)] = std::move(columns.at(i));
   return http::object_reply(out);
 }
 

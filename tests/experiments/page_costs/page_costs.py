@@ -47,7 +47,7 @@ from storing import storing_into
 TEN_YEARS = ("--nightlies", "3650", "--incidents", "200", "--workloads", "2")
 HISTORY_ASKED = 200
 NIGHTLIES = 730
-BYTES_MAX = 600e6  # of the database of so many
+BYTES_MAX = 600e6  # of the database of 730 nightlies
 
 # What docs/results/pages.md aims at.
 P99_MS_MAX = 100

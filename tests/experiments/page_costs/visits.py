@@ -132,10 +132,10 @@ def paths_of(served: Served) -> list[str]:
 
 @dataclass
 class Visits:
-    """Of one kind of page."""
+    """What the pages of one kind took."""
 
     seconds: list[float] = field(default_factory=list)
-    bytes_max: int = 0  # of an answer, as it was sent: compressed
+    bytes_max: int = 0  # the largest answer as it was sent, compressed
 
 
 def visit(served: Served, paths: list[str], views: int, seed: int = 1) -> dict[str, Visits]:

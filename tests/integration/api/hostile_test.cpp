@@ -153,7 +153,7 @@ std::vector<std::string> pages_of_names(const Api& api) {
 
 /// What can be asked for of all that is served to people: each page, its text and its document.
 std::set<std::string> kinds_of(const Api& api, const std::string& text) {
-  // A name with a slash in it is no part of a path.
+  // A path cannot have a name with a slash in it.
   const std::set<std::string_view> of_names{
       "/nightlies/{name}", "/compare/{pair}",
       "/series/{workload}/{configuration}/{variant}/{metric}"};

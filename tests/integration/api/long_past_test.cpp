@@ -90,6 +90,30 @@ TEST_CASE("a page shows of a long past what a screen can show, says so, and lead
   CHECK(in_years == 901);
 }
 
+TEST_CASE("the whole of a long past is one answer by columns, in which each point is the file's") {
+  LongPast api;
+  const auto past = api.get("/api/v1" + kPath + "/past").body;
+  REQUIRE(past.at("time").size() == 901);
+  for (const auto* column : {"value", "low", "high", "verdict", "runs", "build", "comparison"}) {
+    CHECK(past.at(column).size() == 901);
+  }
+  for (int day = 0; day < kNightlies; ++day) {
+    INFO(day);
+    const auto at = static_cast<std::size_t>(day) + 1;  // after the nightly of `fill`
+    const double ratio = day == kPeak ? 3.0 : 1 + (day % 7) * 0.001;
+    CHECK(past.at("build")[at] == api.name_of(day));
+    CHECK(past.at("value")[at].get<double>() == Approx(1e7 * ratio));
+    CHECK(past.at("low")[at].get<double>() == Approx(1e7 * ratio * 0.99));
+    CHECK(past.at("high")[at].get<double>() == Approx(1e7 * ratio * 1.01));
+    CHECK(past.at("verdict")[at] == (day == kRegressed ? "regressed" : "unchanged"));
+    CHECK(past.at("comparison")[at] == day + 2);
+  }
+  CHECK(std::ranges::is_sorted(past.at("time")));
+  CHECK(past.at("comparison_url") == "/api/v1/comparisons/");
+  CHECK(api.get("/api/v1/series/resnet18/tpu-train/default/time/past").status == 404);
+  CHECK(api.get("/api/v1" + kPath + "/past?limit=3").status == 400);
+}
+
 TEST_CASE("a past of a year is shown whole") {
   Api api;
   api.fill();

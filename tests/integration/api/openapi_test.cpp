@@ -174,7 +174,7 @@ TEST_CASE("every described operation is answered as described") {
   api.fill();
   REQUIRE(api.post("/api/v1/nightlies", "{}").status == 202);
   const Id traced = api.add_trace();
-  REQUIRE(target_of(api, "/mutes/1") == 1);
+  REQUIRE(target_of(api, "/mutes/") == 1);
   for (const auto& operation : api_description().operations()) {
     if (is_special(operation.path_template)) continue;
     const bool is_get = operation.method == "get";

@@ -23,8 +23,7 @@ std::vector<std::string> links_of(const std::string& page, const std::string& ht
 
 /// What of a page a browser would run, or load from elsewhere; empty where there is nothing.
 std::string harm_in_html(const std::string& html);
-/// What a picture would run or load, where it is no well-formed SVG included; empty where there is
-/// nothing.
+/// What a picture would run or load, or where it is malformed; empty where there is nothing.
 std::string harm_in_svg(const std::string& svg);
 /// A cell of CSV that a spreadsheet would take for a formula; empty where there is none.
 std::string harm_in_csv(const std::string& csv);

@@ -6,6 +6,8 @@
 #include "sample_facts.hpp"
 #include "torchwatch/issues/issue.hpp"
 #include "torchwatch/issues/notices.hpp"
+#include "torchwatch/pages/pages.hpp"
+#include "torchwatch/site/sources.hpp"
 
 using namespace torchwatch;
 using Catch::Contains;
@@ -38,6 +40,12 @@ std::vector<test::FakeGithub::Issue> issues(const FilingDay& day) {
   auto all = day.github.issues();
   std::erase_if(all, [](const auto& issue) { return issue.is_pull_request; });
   return all;
+}
+
+/// The text of an incident's page, as `/incidents/ID.md` serves it.
+std::string text_of(FilingDay& day, storage::Id incident) {
+  pages::Sources sources{.database = day.services().database, .clock = day.clock};
+  return pages::text_of(std::move(sources), "/incidents/" + std::to_string(incident)).value();
 }
 
 test::Fault lost_answer() {
@@ -139,6 +147,38 @@ TEST_CASE("what becomes of an incident is said above its issue's text, and the m
   CHECK(now.title == filed.title);
   CHECK(now.state == "closed");
   CHECK(now.comments.size() == 1);
+}
+
+TEST_CASE("the text of an incident's page is its issue as GitHub has it, and what was said below") {
+  FilingDay day({});
+  std::vector<storage::IncidentRow> incidents;
+  for (const auto* workload : {"resnet18", "dlrm", "bert"}) {
+    incidents.push_back(day.add(slowdown(workload)));
+  }
+  day.report();
+  day.deliver();
+  REQUIRE(issues(day).size() == incidents.size());
+  const auto issue_of = [&](const storage::IncidentRow& row) {
+    return day.github.issues().at(static_cast<std::size_t>(*day.incident(row.id).issue_number) - 1);
+  };
+  for (const auto& row : incidents) {
+    const auto filed = issue_of(row);
+    CHECK(filed.title.find(row.series.front().series.benchmark.workload) != std::string::npos);
+    CHECK(text_of(day, row.id) == "# " + filed.title + "\n\n" + filed.body + "\n");
+  }
+  auto services = day.services();
+  day.change([&]() -> Status {
+    TW_TRY_VOID(filing::set_state(services, incidents[1], report::state_found_again("2026-08-18")));
+    return filing::follow_up(services, incidents[1], storage::OutboxKind::comment, "again",
+                             "Found again.");
+  });
+  day.deliver();
+  const auto now = issue_of(incidents[1]);
+  REQUIRE(now.comments.size() == 1);
+  CHECK_THAT(now.body, Catch::StartsWith("*Now:* "));
+  CHECK_THAT(text_of(day, incidents[1].id),
+             Catch::StartsWith("# " + now.title + "\n\n" + now.body + "\n") &&
+                 Catch::EndsWith(now.comments[0].body + "\n"));
 }
 
 TEST_CASE("a comparison's issues and its umbrella are opened once, also where answers are lost") {

@@ -28,7 +28,7 @@ struct PastWanted {
   Purpose purpose = Purpose::nightly;
   WallMillis from = 0;
   WallMillis until = INT64_MAX;           ///< the first moment after it
-  std::array<std::string, 2> slots = {};  ///< the run in one of them has the environment to read
+  std::array<std::string, 2> slots = {};  ///< the run in one of them has the environment to read; empty: none is
   int limit = 0;                          ///< of verdicts, the newest
 };
 
