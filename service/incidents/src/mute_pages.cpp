@@ -21,6 +21,23 @@ std::string until_text(const MuteRow& mute, const View& view) {
   return platform::date_and_minute(mute.until) + " UTC" + (holds(mute, view) ? "" : " (over)");
 }
 
+html::Table table_of(const std::vector<MuteRow>& mutes, const View& view) {
+  html::Rows cells;
+  for (const auto& row : mutes) {
+    cells.push_back({{std::to_string(row.id), address_of(row, view)},
+                     row.target,
+                     until_text(row, view),
+                     printable(row.made_by),
+                     printable(row.reason)});
+  }
+  return {.columns = {{"id", Cells::numbers},
+                      {"series", Cells::words},
+                      {"until", Cells::words},
+                      {"by", Cells::words},
+                      {"reason"}},
+          .rows = std::move(cells)};
+}
+
 }  // namespace
 
 html::Fragment mutes_section(const std::vector<MuteRow>& mutes, const View& view) {
@@ -39,20 +56,7 @@ Result<Page> make_mutes(const View& view) {
   TW_TRY(const auto page, http::page_of(view.request));
   TW_TRY(auto rows, storage::MuteStore(view.sources.database).list(page.limit + 1, page.before));
   const auto more = cut_to(page, view, rows);
-  html::Rows cells;
-  for (const auto& row : rows) {
-    cells.push_back({{std::to_string(row.id), address_of(row, view)},
-                     row.target,
-                     until_text(row, view),
-                     printable(row.made_by),
-                     printable(row.reason)});
-  }
-  const auto table = html::table({.columns = {{"id", Cells::numbers},
-                                              {"series", Cells::words},
-                                              {"until", Cells::words},
-                                              {"by", Cells::words},
-                                              {"reason"}},
-                                  .rows = std::move(cells)});
+  const auto table = html::table(table_of(rows, view));
   return Page{.title = "Mutes",
               .content = html::title("Mutes") +
                          html::paragraph(html::text(
@@ -77,7 +81,8 @@ Result<Page> make_mute(const View& view) {
                                       {"reason", printable(mute.reason)}}) +
                          (holds(mute, view) ? forms::for_mute(id, view) : html::Fragment()),
               .section = "Incidents",
-              .way = {{view.root + "incidents", "Incidents"}, {view.root + "mutes", "Mutes"}}};
+              .way = {{view.root + "incidents", "Incidents"}, {view.root + "mutes", "Mutes"}},
+              .csv = table_of({mute}, view)};
 }
 
 }  // namespace torchwatch::pages

@@ -53,6 +53,7 @@ TEST_CASE("the pages of an incident and of its series say that it is muted, and 
   }
   CHECK_THAT(api.page("/mutes"), Contains(api.series.benchmark.workload) && Contains("ada"));
   CHECK_THAT(api.page("/mutes/1"), Contains("known &lt;b&gt;"));
+  CHECK_THAT(api.get("/mutes/1.csv").text, Contains("until") && Contains("known <b>upstream</b>"));
   CHECK(api.get("/mutes/99").status == 404);
   CHECK(api.get("/mutes/1.json").body == api.get("/api/v1/mutes").body.at("mutes").at(0));
   CHECK(api.get("/api/v1/mutes/99").status == 404);
