@@ -150,7 +150,7 @@ TEST_CASE("an incident says whose commit its culprit is, and which files it chan
   api.commit.changed_paths = {"aten/<b>.cpp", "c10/core/Allocator.cpp"};
   const auto few = api.page(api.incident_page);
   CHECK_THAT(few, Contains("by Ada &lt;L&gt;") && Contains("ada-l</span> on GitHub)") &&
-                      Contains(">2026-08-16 10:00 UTC</time>"));
+                      Contains(">2026-08-16 10:00</time> UTC"));
   CHECK_THAT(few, Contains("c4c4 changes 2 files:") && Contains("aten/&lt;b&gt;.cpp"));
   api.commit.changed_paths = std::vector<std::string>(250, "some/file.cpp");
   CHECK_THAT(api.page(api.incident_page),

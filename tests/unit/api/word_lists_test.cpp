@@ -143,7 +143,7 @@ Lists known_lists() {
       {"IncidentStateListed", report::state_words()},
       {"IncidentStateShown", all_or(report::state_words())},
       {"BuildOriginShown", all_or(words<storage::BuildOrigin>())},
-      {"VerdictsShown", {"all", "regressed", "improved", "unsure", "failed"}},
+      {"VerdictsShown", {"all", "regressed", "improved", "unsure", "failed", "unchanged"}},
       {"ObservingPass", {"coverage", "profile"}},
       {"WebhookState", {"pong", "ignored", "known", "pending"}},
       {"WorkloadOrder", {"effect", "name", "domain"}},
