@@ -111,8 +111,8 @@ std::string form_text(const std::vector<Button>& buttons, const Typed& typed, co
   const auto address = [&](const Button& of) {
     return html::quoted(address_of(*of.action, of.id, view));
   };
-  auto form = "<form class=\"act\" method=\"post\" action=\"" + address(buttons.front()) +
-              "\">\n" + key_field(view.request);
+  auto form = "<form class=\"act\" method=\"post\" action=\"" + address(buttons.front()) + "\">\n" +
+              key_field(view.request);
   for (const auto* hidden : {kMessage, kOnce}) {
     if (!typed.contains(hidden)) continue;
     form += "<input type=\"hidden\" name=\"" + std::string(hidden) + "\" value=\"" +

@@ -27,9 +27,10 @@ struct PastWanted {
   Series series = {};
   Purpose purpose = Purpose::nightly;
   WallMillis from = 0;
-  WallMillis until = INT64_MAX;           ///< the first moment after it
-  std::array<std::string, 2> slots = {};  ///< the run in one of them has the environment to read; empty: none is
-  int limit = 0;                          ///< of verdicts, the newest
+  WallMillis until = INT64_MAX;  ///< the first moment after it
+  std::array<std::string, 2> slots =
+      {};         ///< the run in one of them has the environment to read; empty: none is
+  int limit = 0;  ///< of verdicts, the newest
 };
 
 /// The value of a series in a comparison.
