@@ -95,7 +95,7 @@ class ChartOfThePast(SeededTest):
             table = view.page.evaluate("""() =>
               [...document.querySelectorAll('#past table tbody tr')]
                 .filter(row => row.cells[1].dataset.value === 'point')
-                .map(row => [Date.parse(row.cells[0].textContent),
+                .map(row => [Date.parse(`${row.cells[0].textContent.trim().replace(" ", "T")}Z`),
                   ...[row.cells[3].dataset.value.split(' ')[0], row.cells[2].dataset.value,
                       row.cells[3].dataset.value.split(' ')[1]].map(Number)])""")
             self.assertGreater(len(table), 30)

@@ -31,8 +31,8 @@ KINDS = {
     *("/gpu/", "/coverage/", "/traces/*", "/queue/", "/outbox/", "/search/", "/sign-in/", "/help/"),
     *("/mutes/*", "/requests/*"),
 }
-# Those that no link leads to: a form does, or two rows that a reader has chosen.
-WITHOUT_LINK = {"/search/", "/compare/*...*", "/series/"}
+# Those that no link leads to: a form does.
+WITHOUT_LINK = {"/search/"}
 # What there is no page of.
 PROBLEMS = {"/nothing": 404, "/incidents/99": 404, "/series?from=2026-13-01": 400}
 # Kinds of incidents, whose charts differ, and whether something was searched for one.
