@@ -1,0 +1,125 @@
+"""Asks torchwatch, and keeps what it answers."""
+
+import fcntl
+import json
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, TextIO
+
+import stoppable_call
+from paper_answers import Answer, Answers, Document
+from paper_steps import CHECKOUT, Step
+
+# Nothing of [measure]: what torchwatch is delivered with.
+CONFIGURATION = """\
+[storage]
+path = "{folder}/paper.sqlite"
+[channel]
+path = "{folder}/nightlies"
+[build]
+cache = "{folder}/builds"
+[executor]
+scratch = "{folder}/scratch"
+[suite]
+preset = "{preset}"
+configurations = [{configurations}]
+"""
+
+
+def say(line: str) -> None:
+    print(f"paper: {line}", file=sys.stderr)
+
+
+def hold(folder: Path) -> TextIO:
+    """Has the folder alone until this and the program that it called have ended. Ends this where
+    another one has it."""
+    file = (folder / "measuring").open("w")
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        sys.exit(f"paper: another call measures in {folder}: wait for its end")
+    return file
+
+
+def commit_of_checkout() -> str:
+    done = subprocess.run(
+        ["git", "-C", CHECKOUT, "describe", "--always", "--dirty", "--abbrev=8"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        check=False,
+    )
+    return done.stdout.strip() or "unknown"
+
+
+def document_of(output: str, status: int) -> Document:
+    """What a call printed; an error in the same form where it printed no document."""
+    try:
+        document = json.loads(output)
+    except json.JSONDecodeError:
+        document = None
+    if isinstance(document, dict):
+        return document
+    return {"error": {"message": f"torchwatch ended with exit status {status} and no answer"}}
+
+
+@dataclass(frozen=True)
+class Program:
+    """torchwatch with the folder's configuration."""
+
+    path: Path
+    folder: Path
+    held: int  # descriptor of `hold`, which the program inherits: this one may be killed alone
+
+    @property
+    def configuration(self) -> Path:
+        return self.folder / "torchwatch.toml"
+
+    def configure(self, preset: str, devices: tuple[str, ...]) -> None:
+        names = [f'"{device}-{mode}"' for device in devices for mode in ("train", "infer")]
+        self.configuration.write_text(
+            CONFIGURATION.format(folder=self.folder, preset=preset, configurations=", ".join(names))
+        )
+        (self.folder / "nightlies").mkdir(exist_ok=True)  # the channel's; nothing here needs one
+
+    def call(self, *arguments: str) -> tuple[Document, float]:
+        """The document and how many seconds it took. A stop of torchwatch is one of this."""
+        begun = time.monotonic()
+        done: subprocess.CompletedProcess[Any] = stoppable_call.call(
+            [self.path, "--config", self.configuration, "--json", *arguments],
+            stdout=subprocess.PIPE,
+            text=True,
+            cwd=CHECKOUT,
+            pass_fds=(self.held,),
+        )
+        if done.returncode == stoppable_call.INTERRUPTED:
+            raise KeyboardInterrupt
+        return document_of(done.stdout, done.returncode), time.monotonic() - begun
+
+    def ask(self, step: Step, answers: Answers) -> Answer:
+        """Asks anew and keeps the answer. One that is not whole replaces no whole one."""
+        document, seconds = self.call(*step.arguments)
+        answer = Answer(
+            name=step.name,
+            command=["torchwatch", *step.arguments],
+            expected=step.expected,
+            asked_at=datetime.now(UTC).isoformat(timespec="seconds"),
+            commit=commit_of_checkout(),
+            seconds=round(seconds, 1),
+            document=document,
+        )
+        if answer.is_whole or not answers.whole(step.name):
+            answers.keep(answer)
+        if answer.reason:
+            say(f"{step.name}: {answer.reason}")
+        return answer
+
+
+def gpus_of(check: Document) -> str | None:
+    """The names of the GPUs that `torchwatch check` finds; None where it finds none."""
+    found = [item["found"] for item in check.get("items", []) if item["what"] == "GPU"]
+    return found[0] if found and found[0] != "none" else None

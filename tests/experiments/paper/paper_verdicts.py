@@ -1,0 +1,168 @@
+"""Figures 3, 4 and 6: two settings of one build, by the verdicts of torchwatch's comparisons."""
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any
+
+from paper_answers import Answer, Answers
+from paper_drawing import Mark, ratios
+from paper_published import Published
+from paper_section import Section
+from paper_steps import BACKENDS, PAPER_STUDY, study_names
+from release_changes import NO_VALUE, mean_change
+
+Verdict = dict[str, Any]
+Document = dict[str, Any]
+# As the paper's Figures 3 and 4 have them.
+METRICS = {
+    "time": "time",
+    "cpu_peak_resident": "CPU memory, resident peak",
+    "device_peak_total": "GPU memory, peak",
+}
+MODES = {"cpu-train": "training", "cpu-infer": "inference"}
+
+
+def with_ratio(verdicts: Iterable[Verdict], metric: str) -> list[Verdict]:
+    """Those of a metric that ran under both settings."""
+    return [
+        verdict
+        for verdict in verdicts
+        if verdict["metric"] == metric and verdict["ratio"] and verdict["verdict"] not in NO_VALUE
+    ]
+
+
+def marks_of(verdicts: Iterable[Verdict]) -> list[Mark]:
+    """The smallest ratio, which is the greatest gain, first."""
+    return [
+        Mark(
+            f"{verdict['workload']} {verdict['configuration']}",
+            verdict["ratio"],
+            (verdict["interval"][0], verdict["interval"][1]) if verdict["interval"] else None,
+        )
+        for verdict in sorted(verdicts, key=lambda each: each["ratio"])
+    ]
+
+
+def counts(verdicts: Iterable[Verdict]) -> str:
+    """How many series have which verdict, as "3 improved, 81 unchanged"."""
+    words = Counter(verdict["verdict"] for verdict in verdicts)
+    return ", ".join(f"{count} {word}" for word, count in words.most_common()) or "none"
+
+
+def _interval_said(document: Document) -> str:
+    return (
+        f"Intervals of single series are of {100 * document['confidence']:g} %; that of a mean is "
+        "by drawing workloads anew."
+    )
+
+
+def _draw(section: Section, name: str, title: str, verdicts: list[Verdict]) -> None:
+    if not verdicts:
+        return
+    said = f"{len(verdicts)} series; left of 1 is faster"
+    section.picture(name, ratios(title, said, "ratio of times", marks_of(verdicts)), title)
+
+
+def _backend_rows(backend: str, document: Document) -> list[tuple[object, ...]]:
+    configurations = sorted({verdict["configuration"] for verdict in document["verdicts"]})
+    return [
+        (backend, configuration, said, len(found), mean_change(found, document["confidence"]))
+        for configuration in configurations
+        for metric, said in METRICS.items()
+        if (
+            found := [
+                verdict
+                for verdict in with_ratio(document["verdicts"], metric)
+                if verdict["configuration"] == configuration
+            ]
+        )
+    ]
+
+
+def figures_3_and_4(answers: Answers) -> Section:
+    section = Section("Figures 3 and 4: a compiler beside eager")
+    published = Published()
+    section.say(
+        "The paper compares TorchInductor with eager on an A100, by geometric means: "
+        f"{published.text('backend.train.speedup')} times as fast in training and "
+        f"{published.text('backend.infer.speedup')} in inference, CPU memory "
+        f"{published.text('backend.cpu_memory')}, GPU memory "
+        f"{published.text('backend.gpu_memory')}. Its bars of single workloads could not be had as "
+        "numbers."
+    )
+    whole = {name: answer for name in BACKENDS if (answer := answers.whole(f"backend-{name}"))}
+    rows = [row for name, kept in whole.items() for row in _backend_rows(name, kept.document)]
+    if rows:
+        section.table(("backend", "configuration", "what", "series", "change from eager"), rows)
+        section.say(_interval_said(next(iter(whole.values())).document))
+    for name, answer in whole.items():
+        verdicts = with_ratio(answer.document["verdicts"], "time")
+        _draw(section, f"figure-3-{name}.svg", f"{name} beside eager", verdicts)
+    for name in BACKENDS:
+        if name not in whole:
+            section.note_missing(f"backend {name}", answers.series(f"backend-{name}"))
+    if len(whole) < len(BACKENDS):
+        section.say(
+            "A build of torchwatch that has the backend fills this section by the same command: "
+            "what is missing is asked again at each call."
+        )
+    section.say(published.sources())
+    return section
+
+
+def _pair_row(name: str, pair: dict[str, Any]) -> tuple[object, ...]:
+    document = pair["comparison"]
+    times = [verdict for verdict in document["verdicts"] if verdict["metric"] == "time"]
+    return (
+        name,
+        f"{pair['between']} to {pair['and']}",
+        pair["benchmarks"],
+        mean_change(times, document["confidence"]),
+        counts(times),
+        document["runs"],
+    )
+
+
+def study_rows(answers: list[tuple[str, Answer]]) -> list[tuple[object, ...]]:
+    """A row for each pair of settings that was measured, of all studies."""
+    return [_pair_row(name, pair) for name, answer in answers for pair in answer.document["pairs"]]
+
+
+def _paper_optimisations(section: Section, published: Published) -> None:
+    here = {
+        "gradients zeroed all at once": f"dropped instead of zeroed: study `{PAPER_STUDY}`, below",
+        "a square root taken once, hf_Reformer": "no switch: the port takes it on the host",
+        "no offloading to the host": "no switch: inputs and networks stay on the device",
+    }
+    paper = ("-", published.text("optimised.rsqrt"), published.text("optimised.offloading"))
+    section.table(
+        ("optimisation of section 4.1", "paper", "here"),
+        ((name, gain, said) for (name, said), gain in zip(here.items(), paper, strict=True)),
+    )
+
+
+def figure_6(answers: Answers) -> Section:
+    section, published = Section("Figure 6 and section 4.1: what optimisations bring"), Published()
+    section.say(
+        f"With the paper's optimisations together {published.text('optimised.train')} in training, "
+        f"the greatest gain {published.text('optimised.train_most')}; in inference "
+        f"{published.text('optimised.infer')}. Its bars of single workloads could not be had as "
+        "numbers."
+    )
+    _paper_optimisations(section, published)
+    whole = [(name, answer) for name in study_names() if (answer := answers.whole(f"study-{name}"))]
+    if whole:
+        head = ("study", "settings", "benchmarks", "time, B to A", "series by verdict", "runs")
+        section.table(head, study_rows(whole))
+        section.say(_interval_said(whole[0][1].document["pairs"][0]["comparison"]))
+    for name, answer in whole:
+        if name == PAPER_STUDY:
+            verdicts = answer.document["pairs"][0]["comparison"]["verdicts"]
+            title = "Gradients dropped instead of zeroed"
+            _draw(section, "figure-6.svg", title, with_ratio(verdicts, "time"))
+    missing = [name for name in study_names() if not answers.whole(f"study-{name}")]
+    if missing:
+        reasons = [answer for name in missing for answer in answers.series(f"study-{name}")]
+        section.note_missing(f"studies {', '.join(missing)}", reasons)
+    section.say(published.sources())
+    return section
