@@ -3,7 +3,7 @@
 
     tests/experiments/paper/paper.py TORCHWATCH FOLDER [--build BUILD] [--preset small|paper]
                                      [--stage STAGE ...] [--workload NAME ...] [--stored]
-                                     [--planted FOLDER] [--page FILE]
+                                     [--service URL] [--planted FOLDER] [--page FILE]
 
 TORCHWATCH is the program. FOLDER gets a configuration and a database of its own; a torchwatch.toml
 that lies there is used as it is, so that FOLDER may be a service's, and its [suite] then says at
@@ -23,8 +23,9 @@ could not be answered (no GPU, a backend that is not built) is asked again at th
 
 Without --stage: all, which takes hours. suite is always asked, machines whenever the page is
 written. --stored measures nothing: it takes what is kept in FOLDER and what the database has of
-studies and machines. Tables 4 and 5 are of what planted_days.py kept (--planted). The page is
-a README.md in FOLDER, or --page; its pictures lie beside it.
+studies and machines. --service takes the shares that a running daemon has stored, which anybody may
+read. Tables 4 and 5 are of what planted_days.py kept (--planted). The page is a README.md in
+FOLDER, or --page; its pictures lie beside it.
 """
 
 import argparse
@@ -44,6 +45,7 @@ import stoppable_call  # noqa: E402
 from paper_answers import Answers  # noqa: E402
 from paper_page import page  # noqa: E402
 from paper_program import Program, gpus_of, hold, say  # noqa: E402
+from paper_service import stored_shares  # noqa: E402
 from paper_shares import shares_in  # noqa: E402
 from paper_steps import CHECKOUT, STAGES, Step, Subject  # noqa: E402
 
@@ -129,6 +131,14 @@ def read_stored(program: Program, answers: Answers, subject: Subject) -> None:
             program.ask(step, answers)
 
 
+def keep_shares(service: str, answers: Answers) -> None:
+    answer = stored_shares(service)
+    if answer.is_whole or not answers.whole(answer.name):
+        answers.keep(answer)
+    if answer.reason:
+        say(answer.reason)
+
+
 def carry_out(options: argparse.Namespace) -> None:
     folder = options.folder.resolve()
     folder.mkdir(parents=True, exist_ok=True)
@@ -149,6 +159,8 @@ def carry_out(options: argparse.Namespace) -> None:
                 steps = paper_steps.steps_of(stage, subject, has_gpu)
                 measure(program, answers, steps, has_gpu)
         read_stored(program, answers, subject)
+        if options.service:
+            keep_shares(options.service, answers)
         file = options.page or folder / "README.md"
         written = page(answers, subject, options.planted, COMMAND)
         written.without(folder).write(file)
@@ -166,6 +178,7 @@ def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     )
     parser.add_argument("--workload", action="append", default=[], metavar="NAME")
     parser.add_argument("--stored", action="store_true", help="measure nothing")
+    parser.add_argument("--service", metavar="URL", help="of a daemon that has profiles stored")
     parser.add_argument("--planted", type=Path, default=CHECKOUT / "build" / "planted-days")
     parser.add_argument("--page", type=Path, help="default: README.md in FOLDER")
     return parser.parse_args(arguments)

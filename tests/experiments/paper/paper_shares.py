@@ -24,8 +24,9 @@ class Shares:
 
 
 def shares_in(answers: list[Answer]) -> list[Shares]:
-    """Those of the breakdowns that were measured; a run without one has none."""
-    found = []
+    """Those of the breakdowns that were measured, the first of each workload and mode; a run
+    without one has none."""
+    found: dict[tuple[str, str], Shares] = {}
     for answer in answers:
         for row in answer.document.get("observed", []):
             times = [row["active_ns"], row["copy_ns"], row["idle_ns"]]
@@ -33,14 +34,20 @@ def shares_in(answers: list[Answer]) -> list[Shares]:
                 continue
             active, copy, idle = (time / sum(times) for time in times)
             mode = row["configuration"].removeprefix("cuda-")
-            found.append(Shares(row["workload"], mode, (active, copy, idle)))
-    return found
+            key = (row["workload"], mode)
+            found.setdefault(key, Shares(*key, (active, copy, idle)))
+    return list(found.values())
 
 
 def reasons_in(answers: list[Answer]) -> list[str]:
     """Why benchmarks have no shares, each reason once."""
     rows = [row for answer in answers for row in answer.document.get("observed", [])]
     return sorted({row["reason"] for row in rows if row["active_ns"] is None and row["reason"]})
+
+
+def builds_of(answers: list[Answer]) -> str:
+    """Names of the builds that the shares are of, each once."""
+    return ", ".join(sorted({name for answer in answers if (name := answer.document.get("build"))}))
 
 
 def _domains(answers: Answers) -> dict[str, str]:
@@ -82,7 +89,9 @@ def figures_1_and_2(answers: Answers, has_gpu: bool) -> Section:
         of_mode = [each for each in shares if each.mode == mode]
         if of_mode:
             _figure(section, mode, of_mode)
-    if not shares:
+    if shares:
+        section.say(f"Shares here are of build {builds_of(kept)}.")
+    else:
         _missing(section, kept, has_gpu)
     section.say(published.sources())
     return section

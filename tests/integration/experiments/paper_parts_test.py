@@ -1,11 +1,15 @@
 """The questions, drawings and published figures of paper.py, each by itself."""
 
 import json
+import socket
 import sys
 import tempfile
+import threading
 import unittest
 import xml.etree.ElementTree as ET
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
+from typing import Any
 
 CHECKOUT = Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(CHECKOUT / "tests" / "experiments" / "paper"))
@@ -15,6 +19,8 @@ import paper_steps  # noqa: E402
 from paper_drawing import Bar, Mark, bars, ratios  # noqa: E402
 from paper_planted import tables_4_and_5  # noqa: E402
 from paper_published import NOT_HAD, Published, definitions  # noqa: E402
+from paper_service import stored_shares  # noqa: E402
+from paper_shares import builds_of, reasons_in, shares_in  # noqa: E402
 
 
 class Portions(unittest.TestCase):
@@ -99,6 +105,59 @@ class PublishedFigures(unittest.TestCase):
 
     def test_each_source_has_a_link(self) -> None:
         self.assertTrue(all(": https://" in line for line in definitions()))
+
+
+def profile(workload: str, mode: str, *times: int) -> dict[str, Any]:
+    parts = dict(zip(("active_ns", "copy_ns", "idle_ns"), times, strict=True))
+    return {"workload": workload, "configuration": f"cuda-{mode}", "variant": "default"} | parts
+
+
+class Service(BaseHTTPRequestHandler):
+    """Has a profile of vgg16 in each mode, and none of dlrm's training."""
+
+    def do_GET(self) -> None:
+        mode = self.path.removeprefix("/api/v1/breakdown?mode=")
+        without = {"workload": "dlrm", "configuration": "cuda-train", "reason": "no CUPTI"}
+        document = {
+            "build": {"id": 4, "name": "2.13.0+cu130"},
+            "profiles": [profile("vgg16", mode, 6, 1, 3)],
+            "without": [without] if mode == "train" else [],
+        }
+        self.send_response(200 if mode in ("train", "infer") else 404)
+        self.end_headers()
+        self.wfile.write(json.dumps(document).encode())
+
+    def log_message(self, *_: object) -> None:
+        """Says nothing."""
+
+
+class StoredShares(unittest.TestCase):
+    def test_a_services_profiles_are_read_of_both_modes(self) -> None:
+        with HTTPServer(("127.0.0.1", 0), Service) as server:
+            threading.Thread(target=server.serve_forever, daemon=True).start()
+            answer = stored_shares(f"http://127.0.0.1:{server.server_port}/")
+            server.shutdown()
+        self.assertTrue(answer.is_whole)
+        shares = [(each.workload, each.mode, each.parts) for each in shares_in([answer])]
+        parts = (0.6, 0.1, 0.3)
+        self.assertEqual(shares, [("vgg16", "train", parts), ("vgg16", "infer", parts)])
+        self.assertEqual(reasons_in([answer]), ["no CUPTI"])
+        self.assertEqual(builds_of([answer]), "2.13.0+cu130")
+
+    def test_a_service_that_does_not_answer_is_said(self) -> None:
+        with socket.socket() as silent:  # bound, so that nobody else answers there
+            silent.bind(("127.0.0.1", 0))
+            port = silent.getsockname()[1]
+            answer = stored_shares(f"http://127.0.0.1:{port}")
+        self.assertFalse(answer.is_whole)
+        self.assertIn(f"no shares from http://127.0.0.1:{port}", answer.reason)
+
+    def test_a_workload_that_was_profiled_twice_counts_once(self) -> None:
+        with HTTPServer(("127.0.0.1", 0), Service) as server:
+            threading.Thread(target=server.serve_forever, daemon=True).start()
+            answer = stored_shares(f"http://127.0.0.1:{server.server_port}")
+            server.shutdown()
+        self.assertEqual(len(shares_in([answer, answer])), 2)
 
 
 class Planted(unittest.TestCase):

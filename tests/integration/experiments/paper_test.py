@@ -220,8 +220,12 @@ class WithoutGpu(Folder):
 class WithGpu(Folder):
     GPU: Rule = ("check", check("Example GPU"), 0)
 
+    def measured(self, *rows: dict[str, Any]) -> Rule:
+        document = {"build": "2.13.0+cu130", "figures": [], "observed": list(rows)}
+        return ("measure --profile", document, 0)
+
     def rules(self, *rows: dict[str, Any]) -> list[Rule]:
-        return [self.GPU, ("measure --profile", {"figures": [], "observed": list(rows)}, 0)]
+        return [self.GPU, self.measured(*rows)]
 
     def test_shares_are_drawn_and_their_means_stand_beside_the_papers(self) -> None:
         rows = (
@@ -235,6 +239,7 @@ class WithGpu(Folder):
         self.assertIn(computer_vision, page)
         self.assertIn("| all | training | 2 | about 56 % | 60.0 % | - | 7.5 % | - | 32.5 %", page)
         self.assertIn("| all | inference | 1 | about 56 % | 25.0 % |", page)
+        self.assertIn("of build 2.13.0+cu130.", section(page, "Figures 1 and 2"))
         self.assertTrue(self.has_picture("figure-1.svg"))
         self.assertTrue(self.has_picture("figure-2.svg"))
         self.assertIn("cuda-train", (self.folder / "state" / "torchwatch.toml").read_text())
