@@ -78,17 +78,6 @@ def subject_of(asked: dict[str, Any], suite: Sequence[str]) -> Subject:
     return Subject(asked["build"], asked["preset"], chosen)
 
 
-def prepare(program: Program, answers: Answers, preset: str) -> bool:
-    """Writes the configuration where there is none; whether the machine has a GPU."""
-    is_new = not program.configuration.exists()
-    if is_new:
-        program.configure(preset, ("cpu",))
-    has_gpu = gpus_of(program.ask(paper_steps.CHECK, answers).document) is not None
-    if is_new and has_gpu:
-        program.configure(preset, ("cpu", "cuda"))
-    return has_gpu
-
-
 def is_answered(step: Step, answers: Answers) -> bool:
     """Shares count once there are some: what kept them from being recorded may be gone now."""
     answer = answers.whole(step.name)
@@ -147,13 +136,15 @@ def carry_out(options: argparse.Namespace) -> None:
         program = Program(options.torchwatch.resolve(), folder, held.fileno())
         answers = Answers(folder / "answers")
         asked = asked_of(folder, options)
-        has_gpu = prepare(program, answers, asked["preset"])
+        program.stand_in(asked["preset"])
+        has_gpu = gpus_of(program.ask(paper_steps.CHECK, answers).document) is not None
         suite = program.ask(paper_steps.SUITE, answers)
         if not suite.is_whole:
             sys.exit(f"paper: torchwatch lists no workloads: {suite.reason}")
         names = [workload["name"] for workload in suite.document["items"]]
         subject = subject_of(asked, names)
         if not options.stored:
+            program.configure(subject, has_gpu, bool(asked["workloads"]))
             (folder / "paper.json").write_text(json.dumps(asked) + "\n")
             for stage in options.stage or STAGES:
                 steps = paper_steps.steps_of(stage, subject, has_gpu)

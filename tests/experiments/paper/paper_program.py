@@ -5,6 +5,7 @@ import json
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,7 +13,7 @@ from typing import Any, TextIO
 
 import stoppable_call
 from paper_answers import Answer, Answers, Document
-from paper_steps import CHECKOUT, Step
+from paper_steps import CHECKOUT, Step, Subject
 
 # Nothing of [measure]: what torchwatch is delivered with.
 CONFIGURATION = """\
@@ -26,7 +27,7 @@ cache = "{folder}/builds"
 scratch = "{folder}/scratch"
 [suite]
 preset = "{preset}"
-configurations = [{configurations}]
+configurations = {configurations}
 """
 
 
@@ -77,14 +78,37 @@ class Program:
 
     @property
     def configuration(self) -> Path:
-        return self.folder / "torchwatch.toml"
+        """The folder's own, if there is one; else what stands in for it until all is known."""
+        own = self.folder / "torchwatch.toml"
+        return own if own.exists() else self.folder / "first.toml"
 
-    def configure(self, preset: str, devices: tuple[str, ...]) -> None:
-        names = [f'"{device}-{mode}"' for device in devices for mode in ("train", "infer")]
-        self.configuration.write_text(
-            CONFIGURATION.format(folder=self.folder, preset=preset, configurations=", ".join(names))
+    @property
+    def is_configured(self) -> bool:
+        return self.configuration.name == "torchwatch.toml"
+
+    def stand_in(self, preset: str) -> None:
+        if not self.is_configured:
+            self._write("first.toml", preset, ("cpu",), ())
+
+    def configure(self, subject: Subject, has_gpu: bool, is_part: bool) -> None:
+        """Writes the folder's configuration where there is none. is_part: of the suite alone what
+        the subject has, as studies take their workloads from there."""
+        if not self.is_configured:
+            devices = ("cpu", "cuda") if has_gpu else ("cpu",)
+            workloads = subject.workloads if is_part else ()
+            self._write("torchwatch.toml", subject.preset, devices, workloads)
+
+    def _write(
+        self, name: str, preset: str, devices: Sequence[str], workloads: Sequence[str]
+    ) -> None:
+        configurations = [f"{device}-{mode}" for device in devices for mode in ("train", "infer")]
+        text = CONFIGURATION.format(
+            folder=self.folder, preset=preset, configurations=json.dumps(configurations)
         )
+        if workloads:
+            text += f"workloads = {json.dumps(workloads)}\n"
         (self.folder / "nightlies").mkdir(exist_ok=True)  # the channel's; nothing here needs one
+        (self.folder / name).write_text(text)
 
     def call(self, *arguments: str) -> tuple[Document, float]:
         """The document and how many seconds it took. A stop of torchwatch is one of this."""

@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 import tempfile
+import tomllib
 import unittest
 import xml.etree.ElementTree as ET
 from pathlib import Path
@@ -324,10 +325,17 @@ class Stops(Folder):
         self.assertEqual(status, 1)
         self.assertIn("is about preset small: take another folder", said)
 
-    def test_an_unknown_workload_is_refused(self) -> None:
+    def test_an_unknown_workload_is_refused_and_configures_nothing(self) -> None:
         status, said = self.script("--workload=nosuch")
         self.assertEqual(status, 1)
         self.assertIn("not in the suite: nosuch", said)
+        self.assertFalse((self.folder / "state" / "torchwatch.toml").exists())
+
+    def test_of_a_part_of_the_suite_studies_measure_that_part(self) -> None:
+        self.page("--workload=dlrm")
+        configured = tomllib.loads((self.folder / "state" / "torchwatch.toml").read_text())
+        self.assertEqual(configured["suite"]["workloads"], ["dlrm"])
+        self.assertFalse([call for call in self.calls() if "--workload=vgg16" in call])
 
     def test_a_configuration_that_lies_there_is_used_as_it_is(self) -> None:
         (self.folder / "state").mkdir()
