@@ -7,7 +7,7 @@ from paper_answers import Answer, Answers
 from paper_machines import figure_5, table_3
 from paper_planted import tables_4_and_5
 from paper_program import gpus_of
-from paper_published import definitions
+from paper_published import sources
 from paper_section import Section
 from paper_shares import figures_1_and_2, table_2
 from paper_steps import Subject
@@ -61,6 +61,21 @@ def _head(answers: Answers, subject: Subject, command: str) -> Section:
     return section
 
 
+def _sources() -> Section:
+    section = Section("Where the paper's figures were read")
+    section.say(
+        "Second hand: somebody else's words on the paper, which nobody has compared with it here."
+    )
+    section.table(
+        ("source", "second hand"),
+        (
+            (f"[{each.title}]({each.url})", "yes" if each.is_second_hand else "")
+            for each in sources()
+        ),
+    )
+    return section
+
+
 def _tail(answers: list[Answer]) -> Section:
     section = Section("Where each figure comes from")
     section.table(
@@ -102,6 +117,7 @@ def page(answers: Answers, subject: Subject, planted: Path, command: str) -> Pag
         figure_5(answers),
         figure_6(answers),
         tables_4_and_5(planted),
+        _sources(),
         _tail(answers.all()),
     ]
     about = Section("")
@@ -109,7 +125,6 @@ def page(answers: Answers, subject: Subject, planted: Path, command: str) -> Pag
     text = "\n".join(
         ["# The TorchBench paper's tables and figures", "", *about.lines]
         + [section.text() for section in sections]
-        + definitions()
     )
     pictures = {name: svg for section in sections for name, svg in section.pictures.items()}
     return Page(text.rstrip("\n") + "\n", pictures)

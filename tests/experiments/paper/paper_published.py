@@ -39,13 +39,12 @@ class Published:
         if not self._used:
             return ""
         parts = [
-            f"[{source.title}][{name}]{' (second hand)' if source.is_second_hand else ''}"
-            for name, source in self._used.items()
+            f"{source.title}{' (second hand)' if source.is_second_hand else ''}"
+            for source in self._used.values()
         ]
         return f"Read in: {', '.join(parts)}."
 
 
-def definitions(file: Path = FILE) -> list[str]:
-    """The links that `Published.sources` refers to, as lines for the end of the page."""
-    sources = tomllib.loads(file.read_text())["source"]
-    return [f"[{name}]: {source['url']}" for name, source in sources.items()]
+def sources(file: Path = FILE) -> list[Source]:
+    """All of them."""
+    return [Source(**table) for table in tomllib.loads(file.read_text())["source"].values()]
