@@ -64,7 +64,7 @@ def _head(answers: Answers, subject: Subject, command: str) -> Section:
 def _sources() -> Section:
     section = Section("Where the paper's figures were read")
     section.say(
-        "Second hand: somebody else's words on the paper, which nobody has compared with it here."
+        "Second hand: read in somebody else's words, which nobody compared with the source here."
     )
     section.table(
         ("source", "second hand"),
