@@ -146,12 +146,16 @@ Result<Page> make_trace(const View& view) {
        {"size", figures::bytes(found.bytes) + ", compressed"},
        {"run", {std::to_string(run.run), view.root + "api/v1/runs/" + std::to_string(run.run)}}});
   const auto& workload = run.benchmark.workload;
+  html::Table table{.columns = {{"run"}, {"build"}, {"series"}, {"recorded"}, {"bytes"}},
+                    .rows = {{std::to_string(run.run), build, to_string(run.benchmark),
+                              platform::iso_utc(run.at), std::to_string(found.bytes)}}};
   return Page{
       .title = name,
       .content = html::title(name) + ways_to_open(run.run, view) + facts +
                  html::paragraph(html::text(reading_text(run.benchmark.configuration.device))),
       .section = "Models",
-      .way = {{view.root + "models", "Models"}, {view.to_model(workload), workload}}};
+      .way = {{view.root + "models", "Models"}, {view.to_model(workload), workload}},
+      .csv = std::move(table)};
 }
 
 }  // namespace torchwatch::pages

@@ -71,6 +71,16 @@ TEST_CASE("the page of a trace leads to its file, its build, its series and Perf
   CHECK(traced.api.get(traced.page() + ".json").body.at("pass") == "profile");
 }
 
+TEST_CASE("the page of a trace has its facts as a row of CSV") {
+  Api api;
+  api.fill();
+  const auto page = "/traces/" + std::to_string(api.add_trace(kTrace));
+  const auto row = api.get(page + ".csv");
+  CHECK(row.status == 200);
+  CHECK_THAT(row.text, Catch::StartsWith("run,build,series,recorded,bytes") &&
+                           Contains("\n" + page.substr(page.rfind('/') + 1) + ","));
+}
+
 TEST_CASE("a trace is handed to the Perfetto that is configured, and to none without one") {
   for (const std::string perfetto : {"", "https://perfetto.example/ui/"}) {
     INFO(perfetto);
