@@ -301,6 +301,15 @@ Result<std::vector<IncidentRow>> IncidentStore::unclosed() {
   });
 }
 
+Result<std::optional<std::int64_t>> newest_issue(Database& database) {
+  using Number = std::optional<std::int64_t>;
+  return read(database, [](Connection& connection) {
+    return one_row(
+        Query(connection, "SELECT max(issue_number) FROM incident WHERE issue_number IS NOT NULL"),
+        +[](Query& row) { return row.take<Number>(); }, "the newest issue");
+  });
+}
+
 Result<std::vector<IncidentRow>> IncidentStore::of_comparison(Id comparison) {
   return read(database_, [&](Connection& connection) {
     return whole_rows(

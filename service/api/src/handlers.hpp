@@ -103,9 +103,13 @@ Result<Reply> check_database(const Request&, const Backend&);
 Result<Reply> tidy_caches(const Request&, const Backend&);
 
 /// A build's name; null where it is a path of this machine and a stranger asks.
+inline nlohmann::json name_of(storage::BuildOrigin origin, const std::string& name,
+                              const Request& request) {
+  const bool is_private = origin == storage::BuildOrigin::folder && !request.is_trusted;
+  return is_private ? nlohmann::json(nullptr) : nlohmann::json(name);
+}
 inline nlohmann::json name_of(const storage::BuildRow& build, const Request& request) {
-  const bool is_private = build.origin == storage::BuildOrigin::folder && !request.is_trusted;
-  return is_private ? nlohmann::json(nullptr) : nlohmann::json(build.name);
+  return name_of(build.origin, build.name, request);
 }
 
 /// A text that may hold paths and the output of programs: null where there is none, and for

@@ -10,7 +10,6 @@
 #include "torchwatch/figures/figures.hpp"
 #include "torchwatch/report/machine.hpp"
 #include "torchwatch/report/view.hpp"
-#include "torchwatch/runs/evidence_reader.hpp"
 #include "torchwatch/runs/run_reader.hpp"
 #include "torchwatch/runs/run_store.hpp"
 #include "torchwatch/storage/build_store.hpp"
@@ -161,37 +160,33 @@ constexpr std::array kColumns{"time",    "value", "low",   "high",
                               "verdict", "runs",  "build", "comparison"};
 
 /// What the columns say of one comparison.
-std::array<json, kColumns.size()> row_of(const storage::PastVerdict& past, const Request& request) {
-  const auto& row = past.verdict;
-  const bool has_interval = figures::is_known(row.interval_low, row.interval_high);
+std::array<json, kColumns.size()> row_of(const storage::PastValue& past, Metric metric,
+                                         const Request& request) {
+  const bool has_interval = figures::is_known(past.interval_low, past.interval_high);
   const auto end = [&](double ratio) {
-    return has_interval ? shortened(ratio * row.baseline_value) : json(nullptr);
+    return has_interval ? shortened(ratio * past.baseline_value) : json(nullptr);
   };
   return {report::time_of(past.at),
-          report::effect_of(row).candidate_value,
-          end(row.interval_low),
-          end(row.interval_high),
-          to_string(row.verdict),
-          row.runs,
-          name_of(past.candidate, request),
-          row.comparison};
+          report::candidate_value(metric, past.ratio, past.baseline_value, past.candidate_value),
+          end(past.interval_low),
+          end(past.interval_high),
+          to_string(past.verdict),
+          past.runs,
+          name_of(past.origin, past.build, request),
+          past.comparison};
 }
 
 }  // namespace
 
 Result<Reply> get_past(const Request& request, const Backend& backend) {
-  constexpr int kTenYears = 4'000;  // of nightlies
   TW_TRY_VOID(http::refuse_parameters(request));
   const auto series = series_of(request);
   if (!series) return fail(series.error().as(ErrorCode::not_found));
-  TW_TRY(
-      const auto past,
-      storage::EvidenceReader(backend.database).past_of({.series = *series, .limit = kTenYears}));
+  TW_TRY(const auto past, backend.past_of(*series));
   std::array<json::array_t, kColumns.size()> columns;
-  for (const auto& each : past) {
-    const auto verdict = each.verdict.verdict;
-    if (verdict == Verdict::unsupported || verdict == Verdict::failed) continue;
-    auto row = row_of(each, request);
+  for (auto& column : columns) column.reserve(past->size());
+  for (const auto& each : *past) {
+    auto row = row_of(each, series->metric, request);
     for (std::size_t i = 0; i < row.size(); ++i) columns.at(i).push_back(std::move(row.at(i)));
   }
   json out = report::json_of(*series);

@@ -38,8 +38,6 @@ using nlohmann::json;
 using terminal::StatusFacts;
 
 constexpr int kComparisonsShown = 10;
-/// The open ones among the newest incidents are shown: older ones that are still open are rare.
-constexpr int kIncidentsRead = 200;
 
 std::optional<storage::Id> at_work_of(const StatusFacts& facts) {
   return facts.service.report.doing.comparison;
@@ -93,11 +91,7 @@ Status add_queue(storage::Database& database, StatusFacts& facts) {
 
 Status add_incidents(storage::Database& database, const bisect::CommitHistory* history,
                      StatusFacts& facts) {
-  TW_TRY(const auto incidents, storage::IncidentStore(database).list(kIncidentsRead));
-  for (const auto& incident : incidents) {
-    const auto& issue = incident.issue_number;
-    if (issue && issue > facts.newest_issue.value_or(0)) facts.newest_issue = issue;
-  }
+  TW_TRY(facts.newest_issue, storage::newest_issue(database));
   TW_TRY(const auto open, storage::IncidentStore(database).unclosed());
   for (const auto& incident : open) {
     TW_TRY(auto found, commands::gather(database, history, incident));

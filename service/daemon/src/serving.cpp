@@ -300,7 +300,9 @@ api::Backend Daemon::backend(storage::Database& database) {
       .feed = feed_.get(),
       .issues_address = config::issues_address(application_.config()),
       .files_of = files_of(application_.config(), *folder_sizes_),
-      .noise_of = noise_of(application_.config(), database)};
+      .noise_of = noise_of(application_.config(), database),
+      .past_of = [pasts = std::make_shared<evidence::KnownPasts>(database)](
+                     const auto& series) { return pasts->of(series); }};
 }
 
 }  // namespace torchwatch::daemon

@@ -6,7 +6,7 @@ namespace torchwatch::platform {
 namespace {
 
 /// Measured time counts here: the first levels take most of what there is to take.
-constexpr int kGzipLevel = 3;
+constexpr int kGzipLevel = 1;
 constexpr int kGzipWindowBits = 15 + 16;  // of zlib: the largest window, and a gzip header
 constexpr int kGzipMemoryLevel = 8;
 

@@ -55,7 +55,7 @@ MEMORY_MB_MAX = 80
 STREAMS_MB_MAX = 50
 FIRST_PAINT_MS_MAX = 300
 REDRAW_MS_MAX = 50
-PAST_P99_MS_MAX = 20
+PAST_MS_MAX = 20
 
 
 def figures_of_pages(served: Served, views: int) -> dict[str, Any]:
@@ -91,6 +91,13 @@ def figures_of_charts(served: Served, times: int) -> dict[str, Any]:
     return charting.measure(served, series, times)
 
 
+def first_pasts(client: visits.Client, but: str) -> dict[str, Any]:
+    """The whole past of each series but one, asked for once: nothing of it is known."""
+    _, listed, _ = client.get("/api/v1/series?limit=200", "identity")
+    paths = [str(each["url"]) + "/past" for each in json.loads(listed)["series"]]
+    return visits.summary_of([client.get(path)[2] for path in paths if path != but])
+
+
 def figures_of_history(served: Served) -> dict[str, Any]:
     """The page of one series with all that it shows, its whole past by columns, and its newest
     values for programs."""
@@ -108,6 +115,7 @@ def figures_of_history(served: Served) -> dict[str, Any]:
             raise RuntimeError(f"{path}: status {status}")
         seconds = [client.get(path)[2] for _ in range(HISTORY_ASKED)]
         found[name] = visits.summary_of(seconds) | {"bytes": len(body)}
+    found["first"] = first_pasts(client, but=paths["past"])
     _, whole, _ = client.get(paths["past"], "identity")
     found["past"]["points"] = len(json.loads(whole)["value"])
     client.close()
@@ -180,7 +188,8 @@ def aims_of(result: dict[str, Any]) -> Iterator[tuple[str, float, float]]:
         yield "first paint, ms", painted["first_paint"]["median_ms"], FIRST_PAINT_MS_MAX
         yield "heat map again, ms", painted["redraw"]["median_ms"], REDRAW_MS_MAX
     if history := result.get("ten_years"):
-        yield "a series over ten years, ms in 99 %", history["past"]["p99_ms"], PAST_P99_MS_MAX
+        yield "a series over ten years, ms in 99 %", history["past"]["p99_ms"], PAST_MS_MAX
+        yield "a series over ten years at first, ms", history["first"]["median_ms"], PAST_MS_MAX
 
 
 def missed_of(result: dict[str, Any]) -> list[str]:

@@ -129,27 +129,32 @@ void Drawn::add_profile(Id build, Breakdown breakdown) {
              result);
 }
 
-void Drawn::add_steps() {
+Id add_search_of_one_step(Database& database, const Series& series, std::optional<Id> incident) {
   bisection::BisectionSpec spec;
   spec.good = "aaaa";
   spec.bad = "bbbb";
-  spec.series = {{.series = kTime}};
-  BisectionStore searches(*database);
+  spec.series = {{.series = series}};
+  BisectionStore searches(database);
   BisectionRow row;
-  row.incident = 2;
+  row.incident = incident;
   row.good = spec.good;
   row.bad = spec.bad;
   row.spec_json = to_json(spec);
   row.created_at = 1;
   row = searches.open(row).value();
   REQUIRE(searches.append(row.id, {0, "built", R"({"candidate": 0, "commit": "cccc"})"}));
-  REQUIRE(searches.append(row.id,
-                          {1, "measured", R"({"candidate": 0, "reference": null, "purpose": "probe",
-            "effects": {"0": [0.1]}, "references": {}, "posterior": [0.75, 0.25]})"}));
-  REQUIRE(IncidentStore(*database).attach_bisection(2, row.id));
-  add_probe(row.id, "cccc", "first probe of cccc", 12'000'000);
-  add_probe(row.id, "cccc", "second probe of cccc", 12'400'000);
-  add_probe(row.id, "cccc", "third probe of cccc", 15'000'000);
+  const std::string measured = R"({"candidate": 0, "reference": null, "purpose": "probe",
+      "effects": {"0": [0.1]}, "references": {}, "posterior": [0.75, 0.25]})";
+  REQUIRE(searches.append(row.id, {1, "measured", measured}));
+  return row.id;
+}
+
+void Drawn::add_steps() {
+  const auto search = add_search_of_one_step(*database, kTime, 2);
+  REQUIRE(IncidentStore(*database).attach_bisection(2, search));
+  add_probe(search, "cccc", "first probe of cccc", 12'000'000);
+  add_probe(search, "cccc", "second probe of cccc", 12'400'000);
+  add_probe(search, "cccc", "third probe of cccc", 15'000'000);
 }
 
 void Drawn::add_probe(Id bisection, const std::string& sha, const std::string& slot,

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,11 @@
 inline const std::vector<std::string> kColumnsOfDrawings{"workload",  "threshold",      "samples",
                                                          "iteration", "build or event", "probe",
                                                          "remark",    "active",         "middle"};
+
+/// Stores a search between "aaaa" and "bbbb" that measured "cccc", its first suspect, once; its id.
+torchwatch::storage::Id add_search_of_one_step(
+    torchwatch::storage::Database&, const torchwatch::Series&,
+    std::optional<torchwatch::storage::Id> incident = {});
 
 /// What `fill` stores and everything else that can be drawn: a verdict of exact figures, an
 /// incident of two series (id 2) with a search (id 2) of which two commits were probed, levels of

@@ -1,10 +1,8 @@
 // What drawings show, as data.
 #include <catch2/catch.hpp>
 
-#include "api_fixture.hpp"
-#include "torchwatch/bisection/spec.hpp"
+#include "drawn.hpp"
 #include "torchwatch/runs/run_store.hpp"
-#include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/setback_store.hpp"
@@ -130,22 +128,8 @@ TEST_CASE("the evidence of a series that an incident lacks is not found") {
 TEST_CASE("the steps of a bisection say how the belief in each commit moved") {
   Api api;
   api.fill();
-  BisectionStore searches(*api.database);
-  bisection::BisectionSpec spec;
-  spec.good = "aaaa";
-  spec.bad = "bbbb";
-  spec.series = {{.series = kSeries}};
-  BisectionRow row;
-  row.good = spec.good;
-  row.bad = spec.bad;
-  row.spec_json = to_json(spec);
-  row.created_at = 1;
-  row = searches.open(row).value();
-  REQUIRE(searches.append(row.id, {0, "built", R"({"candidate": 0, "commit": "cccc"})"}));
-  const std::string measured = R"({"candidate": 0, "reference": null, "purpose": "probe",
-      "effects": {"0": [0.1]}, "references": {}, "posterior": [0.75, 0.25]})";
-  REQUIRE(searches.append(row.id, {1, "measured", measured}));
-  const auto steps = api.get("/api/v1/bisections/" + std::to_string(row.id) + "/steps").body;
+  const auto search = add_search_of_one_step(*api.database, kSeries);
+  const auto steps = api.get("/api/v1/bisections/" + std::to_string(search) + "/steps").body;
   REQUIRE(steps.at("commits").size() == 2);
   CHECK(steps.at("commits").at(0).at("commit") == "cccc");
   CHECK(steps.at("commits").at(1).at("commit") == "bbbb");

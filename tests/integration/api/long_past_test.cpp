@@ -114,6 +114,32 @@ TEST_CASE("the whole of a long past is one answer by columns, in which each poin
   CHECK(api.get("/api/v1" + kPath + "/past?limit=3").status == 400);
 }
 
+TEST_CASE("the whole past has the measured values alone, of memory those of the runs") {
+  Api api;
+  api.fill();
+  api.add_builds(2);
+  const Series memory{{"resnet18", {Device::cpu, Mode::train}, {}}, Metric::cpu_peak};
+  const auto add = [&](Id build, Verdict word) {
+    ComparisonStore comparisons(*api.database);
+    VerdictRow verdict;
+    verdict.comparison = comparisons.open({Purpose::nightly, build, 1}, build).value().id;
+    verdict.series = memory;
+    verdict.verdict = word;
+    verdict.ratio = word == Verdict::failed ? 0 : 1.5;
+    verdict.baseline_value = 1000;
+    verdict.candidate_value = 1400;
+    verdict.reason = word == Verdict::failed ? "exit 1" : "";
+    REQUIRE(comparisons.add_verdict(verdict));
+    return verdict.comparison;
+  };
+  add(3, Verdict::failed);
+  const auto measured = add(4, Verdict::regressed);
+  const auto past = api.get("/api/v1/series/resnet18/cpu-train/default/cpu_peak/past").body;
+  CHECK(past.at("comparison") == nlohmann::json::array({measured}));
+  CHECK(past.at("value") == nlohmann::json::array({1400.0}));
+  CHECK(past.at("low") == nlohmann::json::array({nullptr}));
+}
+
 TEST_CASE("a past of a year is shown whole") {
   Api api;
   api.fill();

@@ -38,6 +38,20 @@ TEST_CASE_METHOD(OneIncident, "a key is open once and may be opened again when i
   REQUIRE(incidents.list(1).value().at(0).id == second.id);
 }
 
+TEST_CASE_METHOD(OneIncident, "the newest issue is that of any incident, closed ones too") {
+  const auto file = [&](const IncidentRow& row, const std::string& key, std::int64_t issue) {
+    REQUIRE(stores.outbox.queue(message_of(row, key, OutboxKind::open)));
+    REQUIRE(stores.outbox.mark_sending(key));
+    REQUIRE(stores.outbox.mark_sent(key, issue, 1000));
+  };
+  CHECK(newest_issue(*stores.database).value() == std::nullopt);
+  file(incident, "m1", 41);
+  REQUIRE(incidents.close(incident.id, {"ada", "", 2000}));
+  file(incidents.open(incident_of(comparison, "k2")).value(), "m2", 12);
+  incidents.open(incident_of(comparison, "k3")).value();
+  CHECK(newest_issue(*stores.database).value() == 41);
+}
+
 TEST_CASE_METHOD(OneIncident, "a closed incident is not acknowledged or closed again") {
   REQUIRE(incidents.acknowledge(incident.id, {"ada", "", 5}));
   REQUIRE(incidents.acknowledge(incident.id, {"ada", "", 5}).error().code == ErrorCode::conflict);

@@ -10,6 +10,7 @@
 #include "torchwatch/runs/drills.hpp"
 #include "torchwatch/runs/evidence_reader.hpp"
 #include "torchwatch/runs/machine_conditions.hpp"
+#include "torchwatch/runs/past_values.hpp"
 #include "torchwatch/runs/retention.hpp"
 #include "torchwatch/runs/run_reader.hpp"
 #include "torchwatch/runs/trunk_range_store.hpp"
@@ -247,6 +248,7 @@ struct FullDatabase : FreshStores {
     REQUIRE(reader.machines());
     REQUIRE(reader.machine(1).error().code == ErrorCode::not_found);
     REQUIRE(open_counts(database));
+    REQUIRE(newest_issue(database));
     EventStore events(database);
     REQUIRE(events.kept().value().newest > 0);
     REQUIRE(events.after(5, 10).value().size() == 10);
@@ -255,6 +257,8 @@ struct FullDatabase : FreshStores {
   static void call_queries_of_evidence(Database& database, const ComparisonRow& comparison) {
     EvidenceReader reader(database);
     REQUIRE(reader.past_of({.series = kTime, .slots = {"t0", "t1"}, .limit = 10}));
+    REQUIRE(past_values(database, kTime, 10));
+    REQUIRE(newest_verdict(database));
     REQUIRE(reader.judged_nightlies(comparison.id, 90));
     REQUIRE(reader.levels_between(1, comparison.id, Metric::time));
     REQUIRE(reader.profiles_of(comparison.candidate));

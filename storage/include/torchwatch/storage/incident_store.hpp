@@ -48,4 +48,7 @@ class IncidentStore {
   Database& database_;
 };
 
+/// Returns the greatest number of an issue that an incident has.
+Result<std::optional<std::int64_t>> newest_issue(Database&);
+
 }  // namespace torchwatch::storage

@@ -28,8 +28,8 @@ struct PastWanted {
   Purpose purpose = Purpose::nightly;
   WallMillis from = 0;
   WallMillis until = INT64_MAX;  ///< the first moment after it
-  std::array<std::string, 2> slots =
-      {};         ///< the run in one of them has the environment to read; empty: none is
+  /// The run in one of them has the environment to read; empty: none is.
+  std::array<std::string, 2> slots = {};
   int limit = 0;  ///< of verdicts, the newest
 };
 

@@ -1,0 +1,91 @@
+#include "torchwatch/evidence/known_pasts.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "evidence_rows.hpp"
+#include "raw_sql.hpp"
+#include "torchwatch/storage/comparison_store.hpp"
+
+using namespace torchwatch;
+using evidence::KnownPasts;
+
+namespace {
+
+const Series kTime = series_of("resnet18");
+const Series kOther = series_of("alexnet");
+
+/// Three nightlies of which the second failed, without a verdict.
+struct ThreeNightlies : EvidenceRows {
+  ThreeNightlies() {
+    for (int day = 0; day < 3; ++day) {
+      const auto build = add_build("day-" + std::to_string(day));
+      comparisons.push_back(add_comparison(build, day == 0 ? build : build - 1, day + 1).id);
+      if (day == 1) continue;
+      add_verdict(comparisons.back(), kTime, Verdict::unchanged, 1 + day * 0.01);
+      add_verdict(comparisons.back(), kOther, Verdict::unchanged, 1);
+    }
+  }
+
+  /// The comparisons that have a value, by a reader.
+  std::vector<Id> asked(KnownPasts& pasts, const Series& series) const {
+    std::vector<Id> found;
+    const auto values = pasts.of(series).value();
+    for (const auto& value : *values) found.push_back(value.comparison);
+    return found;
+  }
+
+  /// Takes the values of the first nightly away, which no store does.
+  void take_first_away() const {
+    test::raw_sql(folder.path() / "torchwatch.sqlite",
+                  "DELETE FROM verdict WHERE comparison_id = " + std::to_string(comparisons[0]));
+  }
+
+  std::vector<Id> comparisons;
+};
+
+using Ids = std::vector<storage::Id>;
+
+}  // namespace
+
+TEST_CASE("a past has what each nightly measured, oldest first") {
+  ThreeNightlies rows;
+  KnownPasts pasts(*rows.database);
+  const auto known = pasts.of(kTime).value();
+  const auto& values = *known;
+  REQUIRE(values.size() == 2);
+  CHECK(values[0].build == "day-0");
+  CHECK(values[1].build == "day-2");
+  CHECK(values[1].at == 3);
+  CHECK(values[1].ratio == 1.02);
+  CHECK(values[1].interval_high == Approx(1.04));
+  CHECK(values[1].baseline_value == 100);
+  CHECK(values[1].runs == 8);
+  CHECK(pasts.of(series_of("no such model")).value()->empty());
+}
+
+TEST_CASE("a past that is known has also what a nightly between those of it says later") {
+  ThreeNightlies rows;
+  KnownPasts pasts(*rows.database);
+  CHECK(rows.asked(pasts, kTime) == Ids{rows.comparisons[0], rows.comparisons[2]});
+  rows.add_verdict(rows.comparisons[1], kTime, Verdict::regressed, 1.2);
+  CHECK(rows.asked(pasts, kTime) == rows.comparisons);
+}
+
+TEST_CASE("a past is read again when a verdict was stored, and when others pushed it out") {
+  ThreeNightlies rows;
+  KnownPasts pasts(*rows.database, 1);
+  const Ids whole{rows.comparisons[0], rows.comparisons[2]};
+  CHECK(rows.asked(pasts, kTime) == whole);
+  rows.take_first_away();
+  CHECK(rows.asked(pasts, kTime) == whole);
+  CHECK(rows.asked(pasts, kOther) == Ids{rows.comparisons[2]});
+  CHECK(rows.asked(pasts, kTime) == Ids{rows.comparisons[2]});
+}
+
+TEST_CASE("of a past longer than the limit the newest nightlies are known") {
+  ThreeNightlies rows;
+  KnownPasts pasts(*rows.database, 16, 1);
+  for (int time = 0; time < 2; ++time) {
+    CHECK(rows.asked(pasts, kTime) == Ids{rows.comparisons[2]});
+  }
+}
