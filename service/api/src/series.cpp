@@ -160,16 +160,16 @@ constexpr std::array kColumns{"time",    "value", "low",   "high",
                               "verdict", "runs",  "build", "comparison"};
 
 /// What the columns say of one comparison.
-std::array<json, kColumns.size()> row_of(const storage::PastValue& past, Metric metric,
-                                         const Request& request) {
-  const bool has_interval = figures::is_known(past.interval_low, past.interval_high);
+std::array<json, kColumns.size()> row_of(const storage::PastValue& past, const Request& request) {
+  const auto effect = report::effect_of(past.effect);
+  const bool has_interval = figures::is_known(effect.interval_low, effect.interval_high);
   const auto end = [&](double ratio) {
-    return has_interval ? shortened(ratio * past.baseline_value) : json(nullptr);
+    return has_interval ? shortened(ratio * effect.baseline_value) : json(nullptr);
   };
   return {report::time_of(past.at),
-          report::candidate_value(metric, past.ratio, past.baseline_value, past.candidate_value),
-          end(past.interval_low),
-          end(past.interval_high),
+          effect.candidate_value,
+          end(effect.interval_low),
+          end(effect.interval_high),
           to_string(past.verdict),
           past.runs,
           name_of(past.origin, past.build, request),
@@ -186,7 +186,7 @@ Result<Reply> get_past(const Request& request, const Backend& backend) {
   std::array<json::array_t, kColumns.size()> columns;
   for (auto& column : columns) column.reserve(past->size());
   for (const auto& each : *past) {
-    auto row = row_of(each, series->metric, request);
+    auto row = row_of(each, request);
     for (std::size_t i = 0; i < row.size(); ++i) columns.at(i).push_back(std::move(row.at(i)));
   }
   json out = report::json_of(*series);

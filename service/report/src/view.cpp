@@ -241,20 +241,15 @@ json text_or_null(const std::string& text) {
   return text.empty() ? json(nullptr) : json(text);
 }
 
-double candidate_value(Metric metric, double ratio, double baseline, double candidate) {
-  const bool is_of_pairs = pass_of(metric) == Pass::timing && ratio > 0;
-  return is_of_pairs ? baseline * ratio : candidate;
-}
-
 EffectFacts effect_of(const storage::IncidentSeriesRow& row) {
+  const bool is_of_pairs = pass_of(row.series.metric) == Pass::timing && row.ratio > 0;
   EffectFacts facts;
   facts.series = row.series;
   facts.ratio = row.ratio;
   facts.interval_low = row.interval_low;
   facts.interval_high = row.interval_high;
   facts.baseline_value = row.baseline_value;
-  facts.candidate_value =
-      candidate_value(row.series.metric, row.ratio, row.baseline_value, row.candidate_value);
+  facts.candidate_value = is_of_pairs ? row.baseline_value * row.ratio : row.candidate_value;
   return facts;
 }
 

@@ -15,11 +15,12 @@ PastValue value_of_row(Query& row) {
                    .origin = row.take<BuildOrigin>(),
                    .build = row.take<std::string>(),
                    .verdict = row.take<Verdict>(),
-                   .ratio = row.take<double>(),
-                   .interval_low = row.take<double>(),
-                   .interval_high = row.take<double>(),
-                   .baseline_value = row.take<double>(),
-                   .candidate_value = row.take<double>(),
+                   .effect = {.series = {},
+                              .ratio = row.take<double>(),
+                              .interval_low = row.take<double>(),
+                              .interval_high = row.take<double>(),
+                              .baseline_value = row.take<double>(),
+                              .candidate_value = row.take<double>()},
                    .runs = row.take<int>()};
 }
 
@@ -43,6 +44,7 @@ Result<std::vector<PastValue>> past_values(Database& database, const Series& ser
                        benchmark.workload, to_string(benchmark.configuration),
                        to_string(benchmark.variant), series.metric, limit),
                  value_of_row));
+    for (auto& each : values) each.effect.series = series;
     std::ranges::reverse(values);
     return values;
   });
@@ -50,9 +52,9 @@ Result<std::vector<PastValue>> past_values(Database& database, const Series& ser
 
 Result<std::optional<Id>> newest_verdict(Database& database) {
   return read(database, [](Connection& connection) {
-    return first_row(
-        Query(connection, "SELECT id FROM verdict ORDER BY id DESC LIMIT 1"),
-        +[](Query& row) { return row.take<Id>(); });
+    return one_row(
+        Query(connection, "SELECT max(id) FROM verdict"),
+        +[](Query& row) { return row.take<std::optional<Id>>(); }, "the newest verdict");
   });
 }
 

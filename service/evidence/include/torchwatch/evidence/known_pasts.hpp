@@ -16,7 +16,7 @@ class KnownPasts {
  public:
   using Values = std::shared_ptr<const std::vector<storage::PastValue>>;
 
-  /// Keeps at most that number of series, each of its newest `nightlies`: 0.1 MB a
+  /// Keeps at most that number of series, each of its newest `nightlies`: 0.2 MB a
   /// thousand of them.
   explicit KnownPasts(storage::Database& database, std::size_t series = 16, int nightlies = 4'000)
       : database_(database), series_(series), nightlies_(nightlies) {}

@@ -117,8 +117,6 @@ nlohmann::json text_or_null(const std::string&);
 /// ratio. Those of memory come from the medians of the runs, the interval is their range.
 EffectFacts effect_of(const storage::VerdictRow&);
 EffectFacts effect_of(const storage::IncidentSeriesRow&);
-/// The candidate's value of such an effect alone.
-double candidate_value(Metric, double ratio, double baseline, double candidate);
 /// A bisection knows changes, not values: its effect is a ratio or a difference.
 EffectFacts effect_of(const bisection::SeriesEffect&);
 

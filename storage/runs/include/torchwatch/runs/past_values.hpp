@@ -16,11 +16,7 @@ struct PastValue {
   BuildOrigin origin = {};
   std::string build = {};  ///< the candidate's name
   Verdict verdict = {};
-  double ratio = 0;
-  double interval_low = 0;
-  double interval_high = 0;
-  double baseline_value = 0;
-  double candidate_value = 0;
+  IncidentSeriesRow effect = {};
   int runs = 0;
 };
 
