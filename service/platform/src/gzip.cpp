@@ -5,16 +5,14 @@
 namespace torchwatch::platform {
 namespace {
 
-/// Measured time counts here: the first levels take most of what there is to take.
-constexpr int kGzipLevel = 1;
 constexpr int kGzipWindowBits = 15 + 16;  // of zlib: the largest window, and a gzip header
 constexpr int kGzipMemoryLevel = 8;
 
 }  // namespace
 
-std::string gzip(const std::string& text) {
+std::string gzip(const std::string& text, int level) {
   z_stream stream{};
-  if (deflateInit2(&stream, kGzipLevel, Z_DEFLATED, kGzipWindowBits, kGzipMemoryLevel,
+  if (deflateInit2(&stream, level, Z_DEFLATED, kGzipWindowBits, kGzipMemoryLevel,
                    Z_DEFAULT_STRATEGY) != Z_OK) {
     return "";
   }

@@ -7,8 +7,9 @@
 
 namespace torchwatch::platform {
 
-/// Compresses in the gzip format; empty if there is no memory for it. Thread-safe.
-std::string gzip(const std::string&);
+/// Compresses in the gzip format; empty if there is no memory for it. `level` is zlib's, 1 (fast)
+/// to 9 (small). Thread-safe.
+std::string gzip(const std::string&, int level = 3);
 
 /// Undoes it. Errors: corrupt, for what is not in that format or is cut off; invalid, for what has
 /// more than `bytes_max` bytes then. Thread-safe.
