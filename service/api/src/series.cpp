@@ -166,14 +166,14 @@ std::array<json, kColumns.size()> row_of(const storage::PastValue& past, const R
   const auto end = [&](double ratio) {
     return has_interval ? shortened(ratio * effect.baseline_value) : json(nullptr);
   };
-  return {report::time_of(past.at),
+  return {report::time_of(past.nightly.at),
           effect.candidate_value,
           end(effect.interval_low),
           end(effect.interval_high),
           to_string(past.verdict),
           past.runs,
-          name_of(past.origin, past.build, request),
-          past.comparison};
+          name_of(past.nightly.origin, past.nightly.build, request),
+          past.nightly.comparison};
 }
 
 }  // namespace

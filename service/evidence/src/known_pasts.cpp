@@ -8,10 +8,26 @@ Result<KnownPasts::Values> KnownPasts::of(const Series& series) {
   // Before the values: what is stored in between is read again next time.
   TW_TRY(const auto newest, storage::newest_verdict(database_));
   if (auto known = known_of(series, newest)) return known;
-  TW_TRY(auto read, storage::past_values(database_, series, nightlies_));
+  TW_TRY(const auto nightlies, this->nightlies());
+  TW_TRY(auto read, storage::past_values(database_, series, *nightlies, nightlies_));
   const auto values = std::make_shared<const std::vector<storage::PastValue>>(std::move(read));
   keep({series, newest, values});
   return values;
+}
+
+Result<KnownPasts::Nightlies> KnownPasts::nightlies() {
+  const auto known = [this] {
+    const std::scoped_lock lock(mutex_);
+    return known_nightlies_;
+  }();
+  TW_TRY(const auto added,
+         storage::nightlies_after(database_, known->empty() ? 0 : known->back().comparison));
+  if (added.empty()) return known;
+  auto all = *known;
+  all.insert(all.end(), added.begin(), added.end());
+  const std::scoped_lock lock(mutex_);
+  known_nightlies_ = std::make_shared<const std::vector<storage::Nightly>>(std::move(all));
+  return known_nightlies_;
 }
 
 KnownPasts::Values KnownPasts::known_of(const Series& series, std::optional<storage::Id> until) {

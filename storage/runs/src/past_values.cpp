@@ -9,11 +9,16 @@
 namespace torchwatch::storage {
 namespace {
 
+Nightly nightly_of_row(Query& row) {
+  return Nightly{.comparison = row.take<Id>(),
+                 .at = row.take<WallMillis>(),
+                 .origin = row.take<BuildOrigin>(),
+                 .build = row.take<std::string>()};
+}
+
+/// Has of its nightly the id alone.
 PastValue value_of_row(Query& row) {
-  return PastValue{.comparison = row.take<Id>(),
-                   .at = row.take<WallMillis>(),
-                   .origin = row.take<BuildOrigin>(),
-                   .build = row.take<std::string>(),
+  return PastValue{.nightly = {.comparison = row.take<Id>()},
                    .verdict = row.take<Verdict>(),
                    .effect = {.series = {},
                               .ratio = row.take<double>(),
@@ -24,29 +29,56 @@ PastValue value_of_row(Query& row) {
                    .runs = row.take<int>()};
 }
 
+/// Takes a value away whose nightly was opened after those.
+std::vector<PastValue> of_nightlies(std::vector<PastValue> values,
+                                    std::span<const Nightly> nightlies, const Series& series) {
+  std::vector<PastValue> found;
+  found.reserve(values.size());
+  auto nightly = nightlies.begin();
+  for (auto& value : values) {
+    nightly = std::ranges::lower_bound(nightly, nightlies.end(), value.nightly.comparison, {},
+                                       &Nightly::comparison);
+    if (nightly == nightlies.end()) break;
+    value.nightly = *nightly;
+    value.effect.series = series;
+    found.push_back(std::move(value));
+  }
+  return found;
+}
+
 }  // namespace
 
-Result<std::vector<PastValue>> past_values(Database& database, const Series& series, int limit) {
+Result<std::vector<Nightly>> nightlies_after(Database& database, Id comparison) {
+  return read(database, [&](Connection& connection) {
+    return all_rows(Query(connection,
+                          "SELECT comparison.id, comparison.created_at, build.origin, build.name "
+                          "FROM comparison JOIN build ON build.id = comparison.candidate_id "
+                          "WHERE purpose = 'nightly' AND comparison.id > ? "
+                          "ORDER BY comparison.id",
+                          comparison),
+                    nightly_of_row);
+  });
+}
+
+Result<std::vector<PastValue>> past_values(Database& database, const Series& series,
+                                           std::span<const Nightly> nightlies, int limit) {
   const auto& benchmark = series.benchmark;
   return read(database, [&](Connection& connection) -> Result<std::vector<PastValue>> {
     TW_TRY(
         auto values,
         all_rows(Query(connection,
-                       "SELECT comparison.id, comparison.created_at, build.origin, build.name, "
-                       "verdict, ratio, interval_low, interval_high, baseline_value, "
-                       "candidate_value, runs FROM comparison "
+                       "SELECT comparison.id, verdict, ratio, interval_low, interval_high, "
+                       "baseline_value, candidate_value, runs FROM comparison "
                        "JOIN verdict ON verdict.comparison_id = comparison.id AND benchmark_id = "
                        "(SELECT id FROM benchmark WHERE workload = ? AND configuration = ? "
                        "AND variant = ?) AND metric = ? "
-                       "JOIN build ON build.id = comparison.candidate_id "
                        "WHERE purpose = 'nightly' AND verdict NOT IN ('unsupported', 'failed') "
                        "ORDER BY comparison.id DESC LIMIT ?",
                        benchmark.workload, to_string(benchmark.configuration),
                        to_string(benchmark.variant), series.metric, limit),
                  value_of_row));
-    for (auto& each : values) each.effect.series = series;
     std::ranges::reverse(values);
-    return values;
+    return of_nightlies(std::move(values), nightlies, series);
   });
 }
 

@@ -30,7 +30,7 @@ struct ThreeNightlies : EvidenceRows {
   std::vector<Id> asked(KnownPasts& pasts, const Series& series) const {
     std::vector<Id> found;
     const auto values = pasts.of(series).value();
-    for (const auto& value : *values) found.push_back(value.comparison);
+    for (const auto& value : *values) found.push_back(value.nightly.comparison);
     return found;
   }
 
@@ -53,9 +53,9 @@ TEST_CASE("a past has what each nightly measured, oldest first") {
   const auto known = pasts.of(kTime).value();
   const auto& values = *known;
   REQUIRE(values.size() == 2);
-  CHECK(values[0].build == "day-0");
-  CHECK(values[1].build == "day-2");
-  CHECK(values[1].at == 3);
+  CHECK(values[0].nightly.build == "day-0");
+  CHECK(values[1].nightly.build == "day-2");
+  CHECK(values[1].nightly.at == 3);
   CHECK(values[1].effect.ratio == 1.02);
   CHECK(values[1].effect.interval_high == Approx(1.04));
   CHECK(values[1].effect.baseline_value == 100);
@@ -69,6 +69,32 @@ TEST_CASE("a past that is known has also what a nightly between those of it says
   CHECK(rows.asked(pasts, kTime) == Ids{rows.comparisons[0], rows.comparisons[2]});
   rows.add_verdict(rows.comparisons[1], kTime, Verdict::regressed, 1.2);
   CHECK(rows.asked(pasts, kTime) == rows.comparisons);
+}
+
+TEST_CASE("a past that is known has also what a nightly after it says") {
+  ThreeNightlies rows;
+  KnownPasts pasts(*rows.database);
+  CHECK(rows.asked(pasts, kTime).size() == 2);
+  const auto build = rows.add_build("day-3");
+  const auto newest = rows.add_comparison(build, build - 1, 4).id;
+  CHECK(rows.asked(pasts, kTime).size() == 2);
+  rows.add_verdict(newest, kTime, Verdict::unchanged, 1);
+  const auto known = pasts.of(kTime).value();
+  const auto& last = known->back().nightly;
+  CHECK(last.comparison == newest);
+  CHECK(last.build == "day-3");
+  CHECK(last.at == 4);
+}
+
+TEST_CASE("of a nightly that was opened while a past was read nothing is known before the next") {
+  ThreeNightlies rows;
+  const auto nightlies = storage::nightlies_after(*rows.database, 0).value();
+  REQUIRE(nightlies.size() == 3);
+  const auto build = rows.add_build("day-3");
+  rows.add_verdict(rows.add_comparison(build, build - 1, 4).id, kTime, Verdict::unchanged, 1);
+  const auto values = storage::past_values(*rows.database, kTime, nightlies, 10).value();
+  REQUIRE(values.size() == 2);
+  CHECK(values.back().nightly.comparison == rows.comparisons[2]);
 }
 
 TEST_CASE("a past is read again when a verdict was stored, and when others pushed it out") {

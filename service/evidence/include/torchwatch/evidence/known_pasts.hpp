@@ -10,7 +10,7 @@
 
 namespace torchwatch::evidence {
 
-/// Answers with the pasts of series. Each takes some 5 microseconds a nightly to read: those that
+/// Answers with the pasts of series. Each takes some 4 microseconds a nightly to read: those that
 /// were asked for last are kept until a verdict is stored. Thread-safe.
 class KnownPasts {
  public:
@@ -31,6 +31,10 @@ class KnownPasts {
     std::optional<storage::Id> until = {};  ///< the newest verdict when they were read
     Values values = {};
   };
+  using Nightlies = std::shared_ptr<const std::vector<storage::Nightly>>;
+
+  /// Every nightly until now; reads those alone that are new.
+  Result<Nightlies> nightlies();
   /// Null: they are not known.
   Values known_of(const Series&, std::optional<storage::Id> until);
   void keep(Known);
@@ -40,6 +44,7 @@ class KnownPasts {
   const int nightlies_;
   std::mutex mutex_;
   std::list<Known> known_;  ///< that which was asked for last comes first
+  Nightlies known_nightlies_ = std::make_shared<std::vector<storage::Nightly>>();
 };
 
 }  // namespace torchwatch::evidence

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -9,19 +10,28 @@
 
 namespace torchwatch::storage {
 
-/// A measured verdict in the past of its series, without what its evidence needs besides.
-struct PastValue {
+/// What the pasts of all series share of a nightly comparison. None of it ever changes.
+struct Nightly {
   Id comparison = 0;
   WallMillis at = 0;  ///< when the comparison was opened
   BuildOrigin origin = {};
   std::string build = {};  ///< the candidate's name
+};
+
+/// A measured verdict in the past of its series, without what its evidence needs besides.
+struct PastValue {
+  Nightly nightly = {};
   Verdict verdict = {};
   IncidentSeriesRow effect = {};
   int runs = 0;
 };
 
-/// Returns the newest values of a series in nightly comparisons, oldest first.
-Result<std::vector<PastValue>> past_values(Database&, const Series&, int limit);
+/// Returns the nightly comparisons that were opened after that one, oldest first.
+Result<std::vector<Nightly>> nightlies_after(Database&, Id comparison);
+/// Returns the newest values of a series in those nightlies, which are all until some time, oldest
+/// first.
+Result<std::vector<PastValue>> past_values(Database&, const Series&, std::span<const Nightly>,
+                                           int limit);
 /// Returns the id of the newest verdict. Until there is a newer one, no past has changed.
 Result<std::optional<Id>> newest_verdict(Database&);
 
