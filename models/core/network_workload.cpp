@@ -5,6 +5,7 @@
 
 #include "precision.hpp"
 #include "torchwatch/models/registry.hpp"
+#include "traced_forward.hpp"
 
 namespace torchwatch::models {
 namespace {
@@ -111,6 +112,8 @@ NetworkWorkload::NetworkWorkload(const Setup& setup)
       device_(setup.device == Device::cuda ? torch::kCUDA : torch::kCPU),
       draw_(setup.fill) {}
 
+NetworkWorkload::~NetworkWorkload() = default;
+
 void NetworkWorkload::adopt(Modules modules) {
   modules_ = std::move(modules);
   if (setup_.fill == Fill::formula) {
@@ -156,8 +159,21 @@ Census NetworkWorkload::census() const {
   return census;
 }
 
+void NetworkWorkload::compile() {
+  if (setup_.backend == Backend::eager) return;
+  const torch::NoGradGuard no_gradients;
+  NamedTensors held = distinct_parameters(modules_);
+  for (const auto& module : modules_) {
+    for (const auto& each : module->named_buffers()) held.emplace_back(each.key(), each.value());
+  }
+  traced_ = std::make_unique<TracedForward>([this] { return forward(); }, held, setup_.seed);
+}
+
 void NetworkWorkload::step() {
   iterate();
+  if (traced_ && !has_run_traced_) {
+    throw UnsupportedSetup("its iteration is more than one forward, which alone is traced");
+  }
   if (is_training() && setup_.zero_gradients && !has_cleared_as_asked_) {
     throw UnsupportedSetup("this workload clears its gradients in a step of its own");
   }
@@ -171,7 +187,12 @@ void NetworkWorkload::iterate() {
     return;
   }
   const torch::NoGradGuard no_gradients;
-  forward();
+  if (!traced_) {
+    forward();
+    return;
+  }
+  traced_->run();
+  has_run_traced_ = true;
 }
 
 void NetworkWorkload::train_step() {
@@ -190,7 +211,7 @@ double NetworkWorkload::last_loss() const {
 std::vector<OutputFigures> NetworkWorkload::outputs() {
   const torch::NoGradGuard no_gradients;
   set_training(modules_, false);
-  auto figures = figures_of(forward());
+  auto figures = figures_of(traced_ ? traced_->run() : forward());
   set_training(modules_, is_training());
   return figures;
 }

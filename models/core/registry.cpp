@@ -51,6 +51,13 @@ std::string_view refusal_of_precision(const Definition& definition, const Setup&
   return {};
 }
 
+std::string_view refusal_of_backend(const Setup& setup) {
+  if (setup.backend == Backend::eager) return {};
+  if (setup.mode == Mode::train) return "TorchScript is traced from a forward: it does not train";
+  if (setup.precision == Precision::amp) return "a traced graph has no autocast";
+  return {};
+}
+
 /// A training batch must be a multiple of this; `usual` is the preset's batch.
 int training_group(BatchRule rule, int usual) {
   if (rule == BatchRule::train_in_wholes) return usual;
@@ -64,6 +71,8 @@ std::string unsupported_reason(const Definition& definition, const Setup& setup)
   if (!refusal.empty()) return std::string(refusal);
   const auto precision_refusal = refusal_of_precision(definition, setup);
   if (!precision_refusal.empty()) return std::string(precision_refusal);
+  const auto backend_refusal = refusal_of_backend(setup);
+  if (!backend_refusal.empty()) return std::string(backend_refusal);
   const int usual = default_batch(definition, setup.mode, setup.preset);
   if (definition.batch_rule == BatchRule::fixed && setup.batch != 0 && setup.batch != usual) {
     return "the batch size is part of the model and cannot be changed from " +

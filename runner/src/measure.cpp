@@ -42,17 +42,28 @@ models::Precision precision_of(Precision precision) {
   return models::Precision::fp32;
 }
 
+models::Backend backend_of(Backend backend) {
+  return backend == Backend::torchscript ? models::Backend::torchscript : models::Backend::eager;
+}
+
 void end_as(RunResult& result, RunStatus status, std::string reason) {
   result.status = status;
   result.reason = std::move(reason);
 }
 
+std::unique_ptr<models::Workload> ready(const models::Definition& definition,
+                                        const Request& request) {
+  auto workload = models::build(definition, setup_of(request));
+  workload->compile();
+  return workload;
+}
+
 void run_timing(const models::Definition& definition, const Request& request, Interleave interleave,
                 RunResult& result) {
   result.environment.volatile_facts.merge(calibration_times());
-  const auto setup = setup_of(request);
-  const auto workload = models::build(definition, setup);
-  auto timings = time_iterations(*workload, setup.device, request, std::move(interleave));
+  const auto workload = ready(definition, request);
+  auto timings =
+      time_iterations(*workload, setup_of(request).device, request, std::move(interleave));
   result.values[Metric::time] = median(timings.samples_ns);
   if (!timings.device_samples_ns.empty()) {
     result.values[Metric::device_time] = median(timings.device_samples_ns);
@@ -78,27 +89,25 @@ void run_profile(const models::Definition& definition, const Request& request,
   if (!recorder) {
     result.breakdown_reason = recorder.error().text();
     if (setup.device != models::Device::cpu || request.chrome_trace.empty()) return;
-    trace_operators(*models::build(definition, setup), request, result);
+    trace_operators(*ready(definition, request), request, result);
     return;
   }
-  const auto workload = models::build(definition, setup);
-  profile_iterations(*workload, setup.device, request, **recorder, result);
+  profile_iterations(*ready(definition, request), setup.device, request, **recorder, result);
 }
 
 /// Runs one iteration, forward and backward.
 void run_coverage(const models::Definition& definition, const Request& request, RunResult& result) {
-  const auto setup = setup_of(request);
-  const auto workload = models::build(definition, setup);
+  const auto workload = ready(definition, request);
   result.operators = operators_called([&] { workload->step(); });
   for (const auto& [space, count] : operators_registered()) {
     result.environment.volatile_facts["operators_registered." + space] = count;
   }
-  synchronise(setup.device);
+  synchronise(setup_of(request).device);
 }
 
 /// Counts an iteration after the first, which may do more: an optimiser makes its state.
 void run_flops(const models::Definition& definition, const Request& request, RunResult& result) {
-  const auto workload = models::build(definition, setup_of(request));
+  const auto workload = ready(definition, request);
   workload->step();
   result.flops_per_iteration = count_flops([&] { workload->step(); });
 }
@@ -225,6 +234,7 @@ models::Setup setup_of(const Request& request) {
           .batch = request.benchmark.variant.batch,
           .device = device == Device::cuda ? models::Device::cuda : models::Device::cpu,
           .precision = precision_of(request.benchmark.variant.precision),
+          .backend = backend_of(request.benchmark.variant.backend),
           .fill = models::Fill::random,
           .seed = request.seed,
           .zero_gradients = request.zero_gradients};
@@ -232,7 +242,7 @@ models::Setup setup_of(const Request& request) {
 
 std::string unsupported_reason(const models::Definition& definition, const Request& request) {
   const auto& variant = request.benchmark.variant;
-  if (variant.backend != Backend::eager) {
+  if (variant.backend == Backend::aot_inductor) {
     return "backend " + std::string(to_string(variant.backend)) + " is not built yet";
   }
   if (request.benchmark.configuration.device == Device::cuda && !cuda_is_available()) {

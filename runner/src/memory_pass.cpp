@@ -142,6 +142,7 @@ void watch_memory(const BuildWorkload& build, models::Device device,
   auto& watch = CpuAllocatorWatch::install();
   const auto before = read_levels(watch, device);
   auto workload = build();
+  workload->compile();
   step_and_wait(*workload, device, request.warmup);
   watch_peaks(*workload, device, std::min(kPeakIterations, request.iterations), before, watch,
               result);

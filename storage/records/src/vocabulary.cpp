@@ -162,9 +162,9 @@ Result<Variant> parse_variant(std::string_view text) {
 
 Result<Variant> parse_asked_variant(std::string_view text) {
   TW_TRY(const auto variant, parse_variant(text));
-  if (variant.backend == Backend::eager) return variant;
-  return fail(ErrorCode::invalid,
-              "variant \"" + std::string(text) + "\" cannot be measured: only eager mode is built");
+  if (variant.backend != Backend::aot_inductor) return variant;
+  return fail(ErrorCode::invalid, "variant \"" + std::string(text) +
+                                      "\" cannot be measured: eager and torchscript are built");
 }
 
 std::string to_string(const Benchmark& benchmark) {

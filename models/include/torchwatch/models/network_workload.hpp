@@ -12,6 +12,7 @@
 namespace torchwatch::models {
 
 using NamedTensors = std::vector<std::pair<std::string, torch::Tensor>>;
+class TracedForward;
 using Modules = std::vector<std::shared_ptr<torch::nn::Module>>;
 
 /// The base of all workloads: it counts, moves and fills modules, and implements the usual step. A
@@ -19,6 +20,9 @@ using Modules = std::vector<std::shared_ptr<torch::nn::Module>>;
 /// then inputs and targets from `draw`, then the optimiser) and implements forward and loss.
 class NetworkWorkload : public Workload {
  public:
+  ~NetworkWorkload() override;
+
+  void compile() final;
   void step() final;
   Census census() const override;
   std::vector<OutputFigures> outputs() override;
@@ -62,6 +66,8 @@ class NetworkWorkload : public Workload {
   Draw draw_;
   Modules modules_;
   bool has_cleared_as_asked_ = false;  ///< the last step was the default one
+  std::unique_ptr<TracedForward> traced_;
+  bool has_run_traced_ = false;  ///< the last step was the default one
 };
 
 }  // namespace torchwatch::models

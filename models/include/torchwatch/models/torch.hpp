@@ -11,6 +11,8 @@
 #include <c10/core/CPUAllocator.h>
 #include <c10/core/Event.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
+#include <torch/csrc/jit/frontend/tracer.h>
+#include <torch/csrc/jit/passes/dead_code_elimination.h>
 #include <torch/cuda.h>
 #include <torch/torch.h>
 #include <torch/version.h>

@@ -20,6 +20,10 @@ enum class Device { cpu, cuda };
 /// (73871abc, `--precision amp_bf16`, `amp_fp16`). tf32: a GPU may round the factors of products.
 enum class Precision { fp32, tf32, fp16, bf16, amp };
 
+/// What runs the forward of inference: LibTorch's operators one by one as they are called, or a
+/// TorchScript graph that is traced from them and optimised.
+enum class Backend { eager, torchscript };
+
 /// The source of parameters and inputs: random numbers of the seed, or the formula by which two
 /// implementations are compared (docs/measuring.md, "Values").
 enum class Fill { random, formula };
@@ -31,6 +35,7 @@ struct Setup {
   int batch = 0;  ///< 0: the preset's default
   Device device = Device::cpu;
   Precision precision = Precision::fp32;
+  Backend backend = Backend::eager;
   Fill fill = Fill::random;
   std::uint64_t seed = 1337;
   /// Mode::train: fill gradients with zeros where they are usually dropped. A workload with a step
@@ -79,6 +84,10 @@ class Workload {
   Workload(const Workload&) = delete;
   Workload& operator=(const Workload&) = delete;
   virtual ~Workload() = default;
+
+  /// Makes what the setup's backend runs, from one forward; in eager mode, nothing. Call it once,
+  /// before the first step. Throws UnsupportedSetup where the backend cannot take the workload.
+  virtual void compile() {}
 
   /// Runs one iteration on the same inputs each time. Mode::train: gradients, forward, loss,
   /// backward, optimiser, in the original's order; Mode::infer: a forward without gradients. Does

@@ -1,0 +1,152 @@
+#include <catch2/catch.hpp>
+
+#include "torchwatch/models/network_workload.hpp"
+#include "torchwatch/models/registry.hpp"
+
+using namespace torchwatch::models;
+using Catch::Matchers::Contains;
+namespace nn = torch::nn;
+
+namespace {
+
+constexpr Setup kTraced{.mode = Mode::infer, .batch = 2, .backend = Backend::torchscript};
+
+/// Two convolutions with normalisation, which freezing folds into them.
+struct NetworkImpl : nn::Module {
+  NetworkImpl()
+      : layers(register_module(
+            "layers", nn::Sequential(nn::Conv2d(nn::Conv2dOptions(3, 4, 3)), nn::BatchNorm2d(4),
+                                     nn::ReLU(), nn::Conv2d(nn::Conv2dOptions(4, 2, 3))))) {}
+  torch::Tensor forward(const torch::Tensor& x) { return layers->forward(x); }
+
+  nn::Sequential layers;
+  torch::Tensor unregistered = torch::full({2}, 1.5).requires_grad_();
+};
+TORCH_MODULE(Network);
+
+/// What a test's workload does in its forward.
+using Forward = torch::Tensor (*)(Network&, const torch::Tensor& image);
+
+torch::Tensor plainly(Network& network, const torch::Tensor& image) {
+  return network(image);
+}
+
+class TestWorkload : public NetworkWorkload {
+ public:
+  TestWorkload(const Setup& setup, Forward forward) : NetworkWorkload(setup), forward_(forward) {
+    adopt({network_.ptr()});
+    image_ = place(draw().normal({setup.batch, 3, 8, 8}));
+  }
+
+  NamedTensors forward() override {
+    ++calls_;
+    return {{"scores", forward_(network_, image_)}};
+  }
+  torch::Tensor loss() override { return forward_(network_, image_).sum(); }
+  torch::Tensor& image() { return image_; }
+  int calls() const { return calls_; }
+
+ private:
+  Network network_;
+  Forward forward_;
+  torch::Tensor image_;
+  int calls_ = 0;
+};
+
+std::unique_ptr<TestWorkload> made(Forward forward, const Setup& setup = kTraced) {
+  torch::manual_seed(setup.seed);
+  auto workload = std::make_unique<TestWorkload>(setup, forward);
+  workload->compile();
+  return workload;
+}
+
+/// Why TorchScript cannot take that forward.
+std::string refusal_of(Forward forward) {
+  try {
+    made(forward);
+    return {};
+  } catch (const UnsupportedSetup& error) {
+    return error.what();
+  }
+}
+
+double eager_sum_of(Forward forward) {
+  return made(forward, {.mode = Mode::infer, .batch = 2})->outputs().front().sum;
+}
+
+}  // namespace
+
+TEST_CASE("a traced forward computes what eager mode does, and is the graph alone") {
+  const auto workload = made(plainly);
+  const auto calls = workload->calls();
+  for (int i = 0; i < 3; ++i) workload->step();
+  const auto outputs = workload->outputs();
+  CHECK(workload->calls() == calls);
+  REQUIRE(outputs.size() == 1);
+  CHECK(outputs.front().name == "scores");
+  CHECK(outputs.front().shape == std::vector<std::int64_t>{2, 2, 4, 4});
+  CHECK(outputs.front().sum == Approx(eager_sum_of(plainly)).epsilon(1e-3));
+}
+
+TEST_CASE("what a forward reads beside its parameters stays an input of the graph") {
+  const auto workload = made(plainly);
+  const auto before = workload->outputs().front().sum;
+  workload->image().mul_(2);
+  CHECK(workload->outputs().front().sum != Approx(before).epsilon(1e-3));
+}
+
+TEST_CASE("a forward that draws random numbers is compared with the same ones") {
+  const auto drawing = [](Network& network, const torch::Tensor& image) {
+    return network(image + torch::rand_like(image));
+  };
+  const auto workload = made(drawing);
+  const auto first = workload->outputs().front().sum;
+  CHECK(workload->outputs().front().sum != first);
+}
+
+TEST_CASE("a forward that decides by a value is refused: a trace would freeze the decision") {
+  const auto deciding = [](Network& network, const torch::Tensor& image) {
+    return image.sum().item<double>() > 0 ? network(image) : network(-image);
+  };
+  CHECK_THAT(refusal_of(deciding), Contains("reads 1 values, which a trace would freeze"));
+}
+
+TEST_CASE("a graph that computes another result than eager mode is refused") {
+  const auto moving = [](Network& network, const torch::Tensor& image) {
+    return network(image.add_(1));
+  };
+  CHECK_THAT(refusal_of(moving), Contains("computes other values than eager mode"));
+}
+
+TEST_CASE("what LibTorch refuses to trace is a reason of one line") {
+  const auto foreign = [](Network& network, const torch::Tensor& image) {
+    return network(image * network->unregistered.sum());
+  };
+  const auto refusal = refusal_of(foreign);
+  CHECK_THAT(refusal, Contains("TorchScript cannot take it: ") && Contains("grad"));
+  CHECK(refusal.find('\n') == std::string::npos);
+}
+
+TEST_CASE("an iteration of more than one forward is not taken for the traced one") {
+  struct Twice : TestWorkload {
+    using TestWorkload::TestWorkload;
+    void iterate() override {
+      forward();
+      forward();
+    }
+  };
+  torch::manual_seed(1);
+  Twice workload(kTraced, plainly);
+  workload.compile();
+  CHECK_THROWS_WITH(workload.step(), Contains("more than one forward"));
+}
+
+TEST_CASE("TorchScript takes inference without autocast") {
+  const Definition definition{.domain = "", .task = "", .paper = {1, 1}, .small = {1, 1}};
+  CHECK(unsupported_reason(definition, kTraced).empty());
+  CHECK_THAT(unsupported_reason(definition, {.backend = Backend::torchscript}),
+             Contains("does not train"));
+  auto with_autocast = kTraced;
+  with_autocast.precision = Precision::amp;
+  CHECK_THAT(unsupported_reason(definition, with_autocast), Contains("no autocast"));
+}
