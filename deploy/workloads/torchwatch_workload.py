@@ -40,6 +40,7 @@ SHARE_OF_TIME = 0.8  # of the limit: what remains is for the result
 IDLE_LIMIT_S = 0.25  # longer than threads of OpenMP wait actively
 BLOCK = 10  # levels of memory; growth shows in the lowest level of each block
 HEAP_SLOPE_MIN = 1024
+BESIDE_TIME = ("first_iteration", "throughput")  # stated with a time, asked for or not
 
 Step = Callable[[], object]
 
@@ -144,7 +145,8 @@ def timing(request: dict[str, Any], make: Callable[[], Step], deadline: float) -
     turns = Turns(request.get("interleave"))
     turns.acquire()  # the partner warms up before this process makes its workload
     step = make()
-    for _ in range(request["warmup"]):
+    first_ns = time_steps(step, 1)
+    for _ in range(request["warmup"] - 1):
         step()
     per_sample = 1
     while per_sample < ITERATIONS_PER_SAMPLE_MAX and time.monotonic() < deadline:
@@ -170,11 +172,10 @@ def timing(request: dict[str, Any], make: Callable[[], Step], deadline: float) -
     median = ordered[middle]
     if len(ordered) % 2 == 0:
         median = (ordered[middle - 1] + ordered[middle]) // 2
-    return {
-        "samples_ns": samples,
-        "iterations_per_sample": per_sample,
-        "values": {"time": median},
-    }
+    values = {"time": median, "first_iteration": first_ns}
+    if request["batch"] > 0:  # 0 is the workload's own, which only `make` knows
+        values["throughput"] = max(1, request["batch"] * 10**12 // median)
+    return {"samples_ns": samples, "iterations_per_sample": per_sample, "values": values}
 
 
 def status_bytes(name: str) -> int:
@@ -259,7 +260,8 @@ def measure(request: dict[str, Any], make: Callable[[Setting], Step]) -> dict[st
     missing = [name for name in asked if name not in result["values"]]
     if missing:
         raise Unsupported(f"{', '.join(missing)} cannot be measured here")
-    result["values"] = {name: result["values"][name] for name in asked}
+    may_state = {*asked, *BESIDE_TIME}
+    result["values"] = {name: n for name, n in result["values"].items() if name in may_state}
     if "heap_growth" not in result["values"]:
         result.pop("leak", None)
     return result

@@ -61,10 +61,13 @@ std::unique_ptr<models::Workload> ready(const models::Definition& definition,
 void run_timing(const models::Definition& definition, const Request& request, Interleave interleave,
                 RunResult& result) {
   result.environment.volatile_facts.merge(calibration_times());
+  const auto setup = setup_of(request);
   const auto workload = ready(definition, request);
-  auto timings =
-      time_iterations(*workload, setup_of(request).device, request, std::move(interleave));
-  result.values[Metric::time] = median(timings.samples_ns);
+  auto timings = time_iterations(*workload, setup.device, request, std::move(interleave));
+  const auto time = median(timings.samples_ns);
+  result.values[Metric::time] = time;
+  result.values[Metric::first_iteration] = timings.first_iteration_ns;
+  result.values[Metric::throughput] = throughput_of(models::batch_of(definition, setup), time);
   if (!timings.device_samples_ns.empty()) {
     result.values[Metric::device_time] = median(timings.device_samples_ns);
   }

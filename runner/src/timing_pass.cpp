@@ -49,12 +49,20 @@ std::int64_t find_iterations_per_sample(models::Workload& workload, models::Devi
 
 }  // namespace
 
+std::int64_t throughput_of(int batch, std::int64_t ns) {
+  constexpr double kNanoseconds = 1e12;  // in 1,000 s
+  constexpr double kMost = 1e18;
+  const double items = batch * kNanoseconds / static_cast<double>(ns);
+  return std::max<std::int64_t>(1, std::llround(std::min(items, kMost)));
+}
+
 Timings time_iterations(models::Workload& workload, models::Device device,
                         const protocol::Request& request, Interleave interleave) {
-  for (int i = 0; i < request.warmup; ++i) workload.step();
+  Timings timings;
+  timings.first_iteration_ns = time_batch(workload, device, 1);
+  for (int i = 1; i < request.warmup; ++i) workload.step();
   synchronise(device);
 
-  Timings timings;
   const auto per_sample = find_iterations_per_sample(workload, device, request.batch_below_ns);
   timings.iterations_per_sample = per_sample;
   const auto timer = make_device_timer(device);

@@ -20,6 +20,7 @@ using namespace torchwatch;
 namespace fs = std::filesystem;
 
 constexpr std::int64_t kMiB = 1 << 20;
+constexpr int kBatch = 4;
 
 const std::vector<std::string> kWorkloads = {"resnet18",    "hf_DistilBert",
                                              "dlrm",        "soft_actor_critic",
@@ -80,7 +81,10 @@ void measure_time(const protocol::Request& request, const test::Behaviour& behav
     const double of_sample = 1 + behaviour.noise * spread(seed + " " + std::to_string(i));
     result.samples_ns.push_back(std::llround(typical * of_run * of_sample));
   }
-  result.values[Metric::time] = median(result.samples_ns);
+  const auto time = median(result.samples_ns);
+  result.values[Metric::time] = time;
+  result.values[Metric::first_iteration] = 10 * time;
+  result.values[Metric::throughput] = std::llround(kBatch * 1e12 / static_cast<double>(time));
 }
 
 void measure_memory(const protocol::Request& request, const test::Behaviour& behaviour,
@@ -213,8 +217,8 @@ int list_command() {
     rows.push_back({{"name", name},
                     {"domain", "scripted"},
                     {"task", "scripted"},
-                    {"train_batch", 4},
-                    {"eval_batch", 4},
+                    {"train_batch", kBatch},
+                    {"eval_batch", kBatch},
                     {"params_trainable", 1000},
                     {"params_all", 1000},
                     {"param_tensors", 2},

@@ -83,7 +83,7 @@ Status read_interleave(ObjectReader& in, Request& request) {
 Status read_metrics(ObjectReader& in, Request& request) {
   TW_TRY(const auto words, in.texts("metrics", kMetricsMax));
   for (const auto& word : words) {
-    TW_TRY(const auto metric, parse_metric(word));
+    TW_TRY(const auto metric, parse_judged_metric(word));
     if (pass_of(metric) != request.pass) {
       return in.wrong("metrics", "names " + word + ", which another pass states");
     }

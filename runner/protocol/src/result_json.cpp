@@ -11,11 +11,13 @@ constexpr std::size_t kSamplesMax = 1'000'000;
 constexpr std::size_t kReasonBytesMax = 64U << 10U;
 constexpr std::int64_t kNanosecondsMax = 86'400'000'000'000;  // a day
 constexpr std::int64_t kBytesMax = std::int64_t{1} << 50;
+constexpr std::int64_t kItemsMax = std::int64_t{1} << 60;
 constexpr Range kFlops{0, std::int64_t{1} << 62};
 constexpr Range kDuration{1, kNanosecondsMax};
 
 /// Retention can be negative: a one-off buffer of the constructor may be gone at the end.
 Range range_of(Metric metric) {
+  if (metric == Metric::throughput) return {1, kItemsMax};
   if (pass_of(metric) == Pass::timing) return kDuration;
   return {metric == Metric::leak_retained ? -kBytesMax : 0, kBytesMax};
 }
@@ -38,7 +40,7 @@ json breakdown_json(const Breakdown& breakdown) {
 }
 
 Status read_values(ObjectReader& in, RunResult& result) {
-  TW_TRY(auto values, in.integer_map("values", {-kBytesMax, kBytesMax}));
+  TW_TRY(auto values, in.integer_map("values", {-kBytesMax, kItemsMax}));
   for (const auto& [name, value] : values) {
     const auto metric = parse_metric(name);
     if (!metric) return fail(metric.error().within("values"));

@@ -40,6 +40,7 @@ json run_json(const evidence::SeriesRun& run) {
           {"stage", spelling(run.stage)},
           {"thinned", run.is_thinned},
           {"median", run.median},
+          {"beside", values_json(run.beside)},
           {"values", run.is_thinned ? json(nullptr) : json(run.samples)}};
 }
 

@@ -148,6 +148,8 @@ nlohmann::json comparisons_json(const std::vector<storage::ListedComparison>&, c
 
 /// Makes {"id", "url"} of a run.
 nlohmann::json run_link(storage::Id run);
+/// The values of a run as the API has them.
+nlohmann::json values_json(const std::map<Metric, std::int64_t>& stated);
 
 /// Makes {"likely_seconds", "at_most_seconds", "of"}; null without an estimate.
 nlohmann::json estimate_json(const std::optional<evidence::Estimate>&);

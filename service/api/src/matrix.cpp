@@ -20,7 +20,7 @@ Result<Metric> metric_of(const Request& request) {
   TW_TRY(const auto filters, filters_of(request, {"metric"}));
   const auto given = filters.find("metric");
   if (given == filters.end()) return Metric::time;
-  return parse_metric(given->second);
+  return parse_judged_metric(given->second);
 }
 
 /// What the columns of a comparison's series are of.

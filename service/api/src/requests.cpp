@@ -63,7 +63,7 @@ Status check_selection(const nlohmann::json& body) {
   TW_TRY_VOID(names_member(body, "workloads"));
   TW_TRY_VOID(words("configurations", parse_configuration));
   TW_TRY_VOID(words("variants", parse_asked_variant));
-  TW_TRY_VOID(words("metrics", parse_metric));
+  TW_TRY_VOID(words("metrics", parse_judged_metric));
   const auto now = body.find("now");
   if (now == body.end() || now->is_boolean()) return {};
   return fail(ErrorCode::invalid, "invalid now: must be true or false");

@@ -22,14 +22,6 @@ json id_if(OwnerKind kind, const storage::Owner& owner) {
   return owner.kind == kind ? json(owner.id) : json(nullptr);
 }
 
-json values_json(const RunDetail& run) {
-  auto values = json::array();
-  for (const auto& [metric, value] : run.values) {
-    values.push_back({{"metric", to_string(metric)}, {"unit", unit_of(metric)}, {"value", value}});
-  }
-  return values;
-}
-
 json machine_json(const std::optional<storage::Id>& machine) {
   if (!machine) return nullptr;
   return with_url({{"id", *machine}}, "/api/v1/machines");
@@ -58,7 +50,7 @@ Result<json> run_json(const RunDetail& run, const Request& request, const Backen
                  {"node", text_of(run.node, request)},
                  {"iterations_per_sample", iterations ? json(*iterations) : json(nullptr)},
                  {"thinned", run.is_thinned},
-                 {"values", values_json(run)}});
+                 {"values", values_json(run.values)}});
   return object;
 }
 
@@ -102,6 +94,14 @@ json samples_json(const storage::SampleSet& set) {
 }
 
 }  // namespace
+
+json values_json(const std::map<Metric, std::int64_t>& stated) {
+  auto values = json::array();
+  for (const auto& [metric, value] : stated) {
+    values.push_back({{"metric", to_string(metric)}, {"unit", unit_of(metric)}, {"value", value}});
+  }
+  return values;
+}
 
 json run_link(storage::Id run) {
   return {{"id", run}, {"url", path_of(run)}};

@@ -99,7 +99,7 @@ namespace {
 
 /// How much the values differ from run to run of one build.
 Result<json> noise_json(const Series& series, const Backend& backend) {
-  if (!backend.noise_of) return json(nullptr);
+  if (!backend.noise_of || !is_judged(series.metric)) return json(nullptr);
   TW_TRY(const auto noise, backend.noise_of(series));
   if (!noise) return json(nullptr);
   const auto& effect = noise->minimum_detectable_effect;

@@ -27,7 +27,7 @@ Status take_single(const json& object, comparison::Selection& selection) {
     selection.variants = {variant};
   }
   if (object.contains("metric")) {
-    TW_TRY(const auto metric, parse_metric(text("metric")));
+    TW_TRY(const auto metric, parse_judged_metric(text("metric")));
     selection.metrics = {metric};
   }
   return {};

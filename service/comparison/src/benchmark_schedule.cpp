@@ -159,13 +159,17 @@ std::optional<std::string> BenchmarkSchedule::machine_change() const {
   return std::nullopt;
 }
 
+bool BenchmarkSchedule::is_judged_here(Metric metric) const {
+  return is_judged(metric) && pass_of(metric) == pass_;
+}
+
 std::vector<Metric> BenchmarkSchedule::metrics(const Runs& runs) const {
   std::vector<Metric> result;
   if (runs.in_order.empty()) return result;
   for (const auto& [metric, value] : runs.in_order.front()->values) {
     const bool in_all = std::ranges::all_of(
         runs.in_order, [&](const RunRow* run) { return run->values.contains(metric); });
-    if (in_all && pass_of(metric) == pass_) result.push_back(metric);
+    if (in_all && is_judged_here(metric)) result.push_back(metric);
   }
   return result;
 }
@@ -176,7 +180,7 @@ void BenchmarkSchedule::add_partly_measured(const Runs& runs, Step& step) const 
   std::set<Metric> partly;
   for (const auto* run : runs.in_order) {
     for (const auto& [metric, value] : run->values) {
-      if (pass_of(metric) == pass_) partly.insert(metric);
+      if (is_judged_here(metric)) partly.insert(metric);
     }
   }
   for (const auto metric : metrics(runs)) partly.erase(metric);

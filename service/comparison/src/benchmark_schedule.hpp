@@ -47,6 +47,7 @@ class BenchmarkSchedule {
   Step evaluate_memory(const Runs& screen) const;
   std::optional<Step> failed(const Runs& runs) const;
   std::optional<std::string> machine_change() const;
+  bool is_judged_here(Metric) const;
   std::vector<Metric> metrics(const Runs& runs) const;
   void add_partly_measured(const Runs& runs, Step& step) const;
   std::vector<double> pair_log_ratios(Stage, const Runs& runs, Metric metric) const;

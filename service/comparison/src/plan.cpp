@@ -91,7 +91,7 @@ int series_count(const Plan& plan) {
   for (const auto& benchmark : plan.benchmarks) {
     const auto external = plan.stated.find(benchmark.workload);
     count += static_cast<int>(external == plan.stated.end()
-                                  ? metrics_of(benchmark.configuration.device).size()
+                                  ? judged_metrics_of(benchmark.configuration.device).size()
                                   : external->second.size());
   }
   return count;

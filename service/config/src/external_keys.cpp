@@ -60,7 +60,7 @@ Fields<ExternalWorkload> fields() {
 }
 
 Status check_metrics(const ExternalWorkload& workload) {
-  const auto& known = metrics_of(workload.device);
+  const auto& known = judged_metrics_of(workload.device);
   for (const auto metric : workload.metrics) {
     if (std::ranges::find(known, metric) != known.end()) continue;
     return fail(ErrorCode::invalid, "metrics: " + std::string(to_string(metric)) +
@@ -82,7 +82,7 @@ Status read(const toml::node& node, std::vector<Mode>& value) {
   return read_words(node, parse_mode, value);
 }
 Status read(const toml::node& node, std::vector<Metric>& value) {
-  return read_words(node, parse_metric, value);
+  return read_words(node, parse_judged_metric, value);
 }
 std::string write(Device value) {
   return write(std::string(to_string(value)));

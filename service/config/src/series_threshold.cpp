@@ -40,7 +40,7 @@ Result<SeriesThreshold> parse_series_threshold(std::string_view text) {
   if (words.size() < 2 || words.size() > 4) return invalid(text, "two to four words are wanted");
   SeriesThreshold rule;
   if (words[0] != kAny) {
-    TW_TRY(rule.metric, parse_metric(words[0]));
+    TW_TRY(rule.metric, parse_judged_metric(words[0]));
   }
   if (rule.metric && is_leak(*rule.metric)) {
     return invalid(text, "a leak has no threshold, it is judged by its bytes");

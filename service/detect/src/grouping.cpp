@@ -15,6 +15,8 @@ Class class_of(Metric metric) {
   switch (metric) {
     case Metric::time:
     case Metric::device_time:
+    case Metric::first_iteration:  // the last two are not judged
+    case Metric::throughput:
       return Class::time;
     case Metric::cpu_peak:
     case Metric::device_peak:

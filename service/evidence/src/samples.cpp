@@ -4,6 +4,7 @@
 #include "drawn.hpp"
 #include "measured_runs.hpp"
 #include "torchwatch/evidence/series.hpp"
+#include "torchwatch/runs/run_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 
 namespace torchwatch::evidence {
@@ -30,6 +31,12 @@ void add_samples(SeriesRun& run, const std::vector<SampleSet>& sets, std::string
   run.is_thinned = set->is_thinned;
   run.median = static_cast<double>(set->median);
   run.samples.assign(set->samples.begin(), set->samples.end());
+}
+
+void add_beside(SeriesRun& run, const RunDetail& detail) {
+  for (const auto& [metric, value] : detail.values) {
+    if (!is_judged(metric)) run.beside.emplace(metric, value);
+  }
 }
 
 drawing::StripRun drawn(const SeriesRun& run) {
@@ -75,6 +82,7 @@ Result<std::vector<SeriesRun>> runs_of(const Context& context,
     if (value == run.values.end()) continue;
     auto& added = runs.emplace_back(placed(run, comparison));
     added.median = static_cast<double>(value->second);
+    if (series.metric == Metric::time) add_beside(added, run);
     if (kind.empty()) {
       added.samples = {added.median};
       continue;
@@ -83,6 +91,15 @@ Result<std::vector<SeriesRun>> runs_of(const Context& context,
     add_samples(added, sets, kind);
   }
   return runs;
+}
+
+Result<BesideTime> beside_time(storage::Database& database, const Benchmark& benchmark, int runs) {
+  BesideTime beside;
+  for (const auto metric : {Metric::throughput, Metric::first_iteration}) {
+    TW_TRY(const auto values, storage::RunStore(database).history({benchmark, metric}, runs));
+    for (const auto& value : values) beside[metric].emplace(value.attempt, value.value);
+  }
+  return beside;
 }
 
 Result<Strips> strips_of(const Context& context, const storage::ComparisonRow& comparison,

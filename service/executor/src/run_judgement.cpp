@@ -36,13 +36,16 @@ Status check_claims(const RunResult& result, std::chrono::nanoseconds lived) {
     const double sum = std::accumulate(samples.begin(), samples.end(), 0.0);
     return sum * static_cast<double>(result.iterations_per_sample);
   };
-  const double longest = std::max(claimed(result.samples_ns), claimed(result.device_samples_ns));
-  if (longest <= static_cast<double>(lived.count())) return {};
-  const auto milliseconds = [](double ns) {
-    return std::to_string(std::llround(ns / 1e6)) + " ms";
+  const auto check = [&](double ns, const char* of) -> Status {
+    if (ns <= static_cast<double>(lived.count())) return {};
+    return fail(ErrorCode::invalid, "claims " + std::to_string(std::llround(ns / 1e6)) + " ms of " +
+                                        of + ", more than the process lived");
   };
-  return fail(ErrorCode::invalid,
-              "claims " + milliseconds(longest) + " of samples, more than the process lived");
+  const auto first = result.values.find(Metric::first_iteration);
+  if (first != result.values.end()) {
+    TW_TRY_VOID(check(static_cast<double>(first->second), "a first iteration"));
+  }
+  return check(std::max(claimed(result.samples_ns), claimed(result.device_samples_ns)), "samples");
 }
 
 }  // namespace

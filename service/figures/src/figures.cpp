@@ -26,6 +26,9 @@ std::string scaled(double value, const Scales& scales) {
   return fmt::format("{} {}", number(value / chosen->factor), chosen->unit);
 }
 
+/// Throughput is stored in items of 1,000 s: a slow network has less than one a second.
+constexpr double kThroughputScale = 1000;
+
 constexpr std::string_view kPercent = " %";
 constexpr double kFoldFrom = 3.0;  ///< from here "x3.00" reads better than "+200 %"
 
@@ -68,6 +71,7 @@ std::string bytes(std::int64_t bytes) {
 
 std::string value(Metric metric, double value) {
   if (!std::isfinite(value)) return "unknown";
+  if (metric == Metric::throughput) return number(value / kThroughputScale) + " items/s";
   if (pass_of(metric) == Pass::timing) return scaled(value, kTimes);
   // Memory that is kept is small: every byte of it is shown.
   if (is_leak(metric)) return fmt::format("{} {}", grouped(std::llround(value)), unit_of(metric));
@@ -171,6 +175,10 @@ std::string_view name_of(Metric metric) {
       return "memory left after the model is destroyed";
     case Metric::heap_growth:
       return "heap beside LibTorch's allocator kept per iteration";
+    case Metric::first_iteration:
+      return "first iteration";
+    case Metric::throughput:
+      return "throughput";
   }
   return "value";
 }

@@ -117,7 +117,7 @@ Result<Shown> shown_of(const View& view) {
   TW_TRY(const auto parameters, parameters_of(view, {"metric", "only", "order", "configuration"}));
   Shown shown{.only = value_or(parameters, "only", "all"),
               .configuration = value_or(parameters, "configuration", "")};
-  TW_TRY(shown.metric, parse_metric(value_or(parameters, "metric", "time")));
+  TW_TRY(shown.metric, parse_judged_metric(value_or(parameters, "metric", "time")));
   TW_TRY_VOID(check_choice("only", shown.only, kOnly));
   const auto order = value_or(parameters, "order", "effect");
   TW_TRY_VOID(check_choice("order", order, kOrders));

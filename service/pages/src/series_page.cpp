@@ -41,7 +41,7 @@ Result<Series> series_of(const Parameters& parameters, const View& view) {
     series.benchmark.workload = word("workload", "");
     TW_TRY(series.benchmark.configuration, parse_configuration(word("configuration", "cpu-train")));
     TW_TRY(series.benchmark.variant, parse_variant(word("variant", "default")));
-    TW_TRY(series.metric, parse_metric(word("metric", "time")));
+    TW_TRY(series.metric, parse_judged_metric(word("metric", "time")));
     return series;
   };
   auto series = read();
@@ -101,8 +101,35 @@ Result<html::Fragment> noise_facts(const Series& series, const View& view) {
   return html::facts({{"noise", text}});
 }
 
-/// The newest values, each with its run.
-Result<html::Fragment> runs_section(const Series& series, const View& view) {
+/// What stands beside the times of a series; nothing for other metrics.
+Result<evidence::BesideTime> beside(const Series& series, const View& view) {
+  if (series.metric != Metric::time) return evidence::BesideTime();
+  return evidence::beside_time(view.sources.database, series.benchmark, kValuesRead);
+}
+
+/// The newest of what stands beside the times.
+html::Fragment beside_facts(const evidence::BesideTime& beside) {
+  std::vector<std::pair<std::string_view, html::Cell>> facts;
+  for (const auto& [metric, values] : beside) {
+    facts.emplace_back(figures::name_of(metric),
+                       figures::value(metric, static_cast<double>(values.rbegin()->second)) +
+                           " in the newest run; not judged");
+  }
+  return facts.empty() ? html::Fragment() : html::facts(facts);
+}
+
+/// A cell for each metric that stands beside the times, empty where the run does not state it.
+void add_beside(std::vector<html::Cell>& row, const evidence::BesideTime& beside, storage::Id run) {
+  for (const auto& [metric, values] : beside) {
+    const auto value = values.find(run);
+    row.push_back(
+        value == values.end() ? "" : figures::value(metric, static_cast<double>(value->second)));
+  }
+}
+
+/// The newest values, each with its run and with what stands beside it.
+Result<html::Fragment> runs_section(const Series& series, const evidence::BesideTime& beside,
+                                    const View& view) {
   TW_TRY(const auto values, storage::RunStore(view.sources.database).history(series, kValuesRead));
   html::Rows rows;
   std::map<storage::Id, std::string> names;
@@ -113,18 +140,21 @@ Result<html::Fragment> runs_section(const Series& series, const View& view) {
     const auto run = view.root + "api/v1/runs/" + std::to_string(value->attempt);
     rows.push_back({{platform::date_and_minute(value->measured_at)},
                     {names[value->build], view.to_build(value->build)},
-                    {figures::value(series.metric, static_cast<double>(value->value)), run},
-                    {value->is_thinned ? "" : "samples", run + "/samples"}});
+                    {figures::value(series.metric, static_cast<double>(value->value)), run}});
+    add_beside(rows.back(), beside, value->attempt);
+    rows.back().push_back({value->is_thinned ? "" : "samples", run + "/samples"});
   }
   using html::Cells;
   const auto heading = "The newest " + figures::count(rows.size(), "run");
-  return html::details(
-      heading,
-      html::table({.columns = {{"measured, UTC", Cells::words},
-                               {"build"},
-                               {std::string(figures::name_of(series.metric)), Cells::numbers},
-                               {"raw", Cells::words}},
-                   .rows = std::move(rows)}));
+  html::Table table{.columns = {{"measured, UTC", Cells::words},
+                                {"build"},
+                                {std::string(figures::name_of(series.metric)), Cells::numbers}},
+                    .rows = std::move(rows)};
+  for (const auto& [metric, stated] : beside) {
+    table.columns.push_back({std::string(figures::name_of(metric)), Cells::numbers});
+  }
+  table.columns.push_back({"raw", Cells::words});
+  return html::details(heading, html::table(std::move(table)));
 }
 
 /// The drawing of a history; its table leads to comparisons, and has the numbers for the script.
@@ -274,13 +304,14 @@ Result<Page> make_series(const View& view) {
                                         .is_logarithmic = shown == "logarithmic"}));
   history.frame.id = "history";
   TW_TRY(const auto samples, samples_section(history, comparisons, series, view));
-  TW_TRY(const auto runs, runs_section(series, view));
+  TW_TRY(const auto stated, beside(series, view));
+  TW_TRY(const auto runs, runs_section(series, stated, view));
   TW_TRY(const auto others, neighbours(series, view));
   TW_TRY(const auto noise, noise_facts(series, view));
   TW_TRY(const auto mutes, heard::mutes_of(view.sources.database, std::vector{series},
                                            view.sources.clock.wall_now()));
   auto content = html::title(name) + html::paragraph(html::text(newest_text(history)), "summary") +
-                 noise + reading_link(view) + mutes_section(mutes, view) +
+                 noise + beside_facts(stated) + reading_link(view) + mutes_section(mutes, view) +
                  choice(view, "show", shown, "values", kShown) + ranges(view);
   if (!history.points.empty()) {
     content += html::section(

@@ -176,7 +176,8 @@ Status check_commits(const Ground& ground, const bisection::BisectionRequest& re
 }
 
 bool has_metric(Device device, Metric metric) {
-  return std::ranges::find(metrics_of(device), metric) != metrics_of(device).end();
+  const auto& judged = judged_metrics_of(device);
+  return std::ranges::find(judged, metric) != judged.end();
 }
 
 /// The devices that are asked for; all that the machine has where nothing is said.

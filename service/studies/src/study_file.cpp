@@ -95,7 +95,7 @@ class TableReader {
     const auto as_it_is = [](const std::string& name) -> Result<std::string> { return name; };
     TW_TRY_VOID(words("workloads", as_it_is, selection.workloads));
     TW_TRY_VOID(words("configurations", parse_configuration, selection.configurations));
-    TW_TRY_VOID(words("metrics", parse_metric, selection.metrics));
+    TW_TRY_VOID(words("metrics", parse_judged_metric, selection.metrics));
     if (!table_.contains("preset")) return {};
     TW_TRY(const auto word, text("preset", kNameMax));
     const auto preset = parse_preset(word);

@@ -77,7 +77,7 @@ Result<Subject> subject_of(const config::Config& config, const Options& options)
   TW_TRY(subject.configuration.device, parse_device(options.device));
   TW_TRY(subject.configuration.mode, parse_mode(options.mode));
   for (const auto& word : options.metrics) {
-    TW_TRY(const auto metric, parse_metric(word));
+    TW_TRY(const auto metric, parse_judged_metric(word));
     subject.metrics.push_back(metric);
   }
   const auto& first = options.words.front();

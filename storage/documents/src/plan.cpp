@@ -40,8 +40,9 @@ void from_json(const json& from, Plan& plan) {
 
 std::vector<Metric> metrics_of(const Plan& plan, const Benchmark& benchmark, Pass pass) {
   const auto external = plan.stated.find(benchmark.workload);
-  const auto& all =
-      external == plan.stated.end() ? metrics_of(benchmark.configuration.device) : external->second;
+  const auto& all = external == plan.stated.end()
+                        ? judged_metrics_of(benchmark.configuration.device)
+                        : external->second;
   std::vector<Metric> metrics;
   std::ranges::copy_if(all, std::back_inserter(metrics),
                        [&](Metric metric) { return pass_of(metric) == pass; });

@@ -106,6 +106,18 @@ Result<Pass> parse_pass(std::string_view text) {
 Result<Metric> parse_metric(std::string_view text) {
   return parse_word<Metric>(text);
 }
+Result<Metric> parse_judged_metric(std::string_view text) {
+  std::string allowed;
+  for (const auto& word : Words<Metric>::kAll) {
+    if (!is_judged(word.value)) continue;
+    if (word.spelling == text) return word.value;
+    allowed.append(allowed.empty() ? "" : ", ").append(word.spelling);
+  }
+  return fail(ErrorCode::invalid,
+              "metric \"" + std::string(text) + "\" is " +
+                  (parse_metric(text) ? "shown beside time and not judged" : "not known") +
+                  "; allowed: " + allowed);
+}
 Result<Verdict> parse_verdict(std::string_view text) {
   return parse_word<Verdict>(text);
 }
@@ -177,7 +189,11 @@ std::string to_string(const Series& series) {
   return to_string(series.benchmark) + " " + std::string(to_string(series.metric));
 }
 
-const std::vector<Metric>& metrics_of(Device device) {
+bool is_judged(Metric metric) {
+  return metric != Metric::first_iteration && metric != Metric::throughput;
+}
+
+const std::vector<Metric>& judged_metrics_of(Device device) {
   static const std::vector<Metric> kCpu{
       Metric::time,        Metric::cpu_peak,      Metric::cpu_peak_resident,
       Metric::leak_growth, Metric::leak_retained, Metric::heap_growth};
@@ -189,7 +205,8 @@ const std::vector<Metric>& metrics_of(Device device) {
 }
 
 Pass pass_of(Metric metric) {
-  return metric == Metric::time || metric == Metric::device_time ? Pass::timing : Pass::memory;
+  const bool is_timed = metric == Metric::time || metric == Metric::device_time;
+  return is_timed || !is_judged(metric) ? Pass::timing : Pass::memory;
 }
 
 bool is_leak(Metric metric) {
@@ -201,6 +218,7 @@ bool is_growth(Metric metric) {
 }
 
 std::string_view unit_of(Metric metric) {
+  if (metric == Metric::throughput) return "items/1000 s";
   if (pass_of(metric) == Pass::timing) return "ns";
   return is_growth(metric) ? "bytes/iteration" : "bytes";
 }

@@ -256,7 +256,7 @@ Result<std::vector<Series>> RunStore::all_series(const std::string& workload) {
                                      benchmark_of));
     std::vector<Series> all;
     for (const auto& [id, benchmark] : rows) {
-      for (const auto metric : metrics_of(benchmark.configuration.device)) {
+      for (const auto metric : judged_metrics_of(benchmark.configuration.device)) {
         TW_TRY(const bool has, has_values(connection, id, metric));
         if (has) all.push_back({benchmark, metric});
       }

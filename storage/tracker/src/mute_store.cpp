@@ -47,7 +47,7 @@ Status check_mute_target(const std::string& target) {
   const auto is_named = [&](std::size_t i) { return parts.size() > i && parts[i] != "*"; };
   if (is_named(1)) TW_TRY_VOID(parse_configuration(parts[1]));
   if (is_named(2)) TW_TRY_VOID(parse_variant(parts[2]));
-  if (is_named(3)) TW_TRY_VOID(parse_metric(parts[3]));
+  if (is_named(3)) TW_TRY_VOID(parse_judged_metric(parts[3]));
   const bool is_all = std::ranges::all_of(parts, [](const auto& part) { return part == "*"; });
   if (!is_all) return {};
   return fail(ErrorCode::invalid, "a target that is everything would hide every change: name some");

@@ -76,6 +76,16 @@ class Contract(ScriptTest):
         refused = self.answer(self.folder, PYTHON, *CAREFUL, **coverage)
         self.assertEqual(refused["status"], "unsupported")
 
+    def test_what_stands_beside_a_time_is_stated_as_far_as_it_is_known(self) -> None:
+        own_batch = self.answer(self.folder, PYTHON, *CAREFUL)["values"]
+        self.assertEqual(set(own_batch), {"time", "first_iteration"})
+        self.assertGreater(own_batch["first_iteration"], 0)
+        values = self.answer(self.folder, PYTHON, *CAREFUL, batch=8)["values"]
+        self.assertEqual(values["throughput"], 8 * 10**12 // values["time"])
+        growth = {"pass": "memory", "leak_iterations": 20, "metrics": ["heap_growth"], "batch": 8}
+        levels = self.answer(self.folder, PYTHON, *CAREFUL, **growth)["values"]
+        self.assertEqual(set(levels), {"heap_growth"})
+
     def test_the_schemas_refuse_what_torchwatch_refuses(self) -> None:
         self.answer(self.folder, PYTHON, *CAREFUL)
         result = self.folder / "RESULT.json"

@@ -10,6 +10,7 @@
 #include "torchwatch/documents/bisection.hpp"
 #include "torchwatch/nightly/discovery.hpp"
 #include "torchwatch/nightly/stages.hpp"
+#include "torchwatch/runs/run_store.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
@@ -77,6 +78,27 @@ int count_events(storage::Database& database, storage::Id bisection, const std::
       std::ranges::count_if(events, [&](const auto& event) { return event.kind == kind; }));
 }
 
+/// The timing runs state what stands beside their times; no verdict, incident or search is on it.
+void check_not_judged_beside_time(storage::Database& database,
+                                  const storage::ComparisonRow& comparison) {
+  const storage::Owner owner{storage::OwnerKind::comparison, comparison.id};
+  const auto runs = storage::RunStore(database).runs_of(owner).value();
+  const auto states_all = [](const auto& run) {
+    return run.values.contains(Metric::time) == run.values.contains(Metric::first_iteration) &&
+           run.values.contains(Metric::time) == run.values.contains(Metric::throughput);
+  };
+  CHECK(std::ranges::all_of(runs, states_all));
+  CHECK(std::ranges::any_of(
+      runs, [](const auto& run) { return run.values.contains(Metric::throughput); }));
+  const auto is_on_judged = [](const auto& row) { return is_judged(row.series.metric); };
+  const auto verdicts = storage::ComparisonStore(database).verdicts_of(comparison.id).value();
+  CHECK(std::ranges::all_of(verdicts, is_on_judged));
+  const auto incidents = storage::IncidentStore(database).of_comparison(comparison.id).value();
+  for (const auto& incident : incidents) {
+    CHECK(std::ranges::all_of(incident.series, is_on_judged));
+  }
+}
+
 }  // namespace
 
 TEST_CASE("a comparison finds both culprits of its day and queues one issue for each") {
@@ -94,6 +116,7 @@ TEST_CASE("a comparison finds both culprits of its day and queues one issue for 
   auto& database = service->services().database;
   const auto incidents = storage::IncidentStore(database).of_comparison(comparisons[0].id).value();
   REQUIRE(incidents.size() == 2);
+  check_not_judged_beside_time(database, comparisons[0]);
   for (const auto& incident : incidents) {
     const auto result = search_of(database, incident);
     INFO(incident.title << ": " << result.reason);

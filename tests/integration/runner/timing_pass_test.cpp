@@ -1,5 +1,6 @@
 #include "torchwatch/runner/timing_pass.hpp"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <chrono>
 
@@ -77,6 +78,30 @@ TEST_CASE("the cost of the first iterations is not part of the value") {
       [&] { spin_for(std::chrono::milliseconds(++steps > request.warmup ? 1 : 50)); });
   const auto timings = time_iterations(workload, models::Device::cpu, request);
   REQUIRE(median(timings.samples_ns) < 50'000'000);
+}
+
+TEST_CASE("the first iteration is timed by itself and is of the warm-up") {
+  int steps = 0;
+  protocol::Request request;
+  request.iterations = 3;
+  request.enough_ns = kNever;
+  request.batch_below_ns = 0;
+  for (const int warmup : {0, 1, 5}) {
+    steps = 0;
+    request.warmup = warmup;
+    FakeWorkload workload([&] { spin_for(std::chrono::milliseconds(++steps == 1 ? 50 : 1)); });
+    const auto timings = time_iterations(workload, models::Device::cpu, request);
+    CHECK(timings.first_iteration_ns >= 50'000'000);
+    CHECK(steps == std::max(1, warmup) + 1 + 3);
+  }
+}
+
+TEST_CASE("throughput is the items of 1,000 s, and never none") {
+  CHECK(throughput_of(8, 2'000'000) == 4'000'000);  // 4,000 a second
+  CHECK(throughput_of(1, 3'000'000'000) == 333);    // a third of one a second
+  CHECK(throughput_of(1, 86'400'000'000'000) == 12);
+  CHECK(throughput_of(1, 10'000'000'000'000'000) == 1);
+  CHECK(throughput_of(2'000'000'000, 1) == 1'000'000'000'000'000'000);
 }
 
 TEST_CASE("a planted slowdown makes every sample longer by its share") {

@@ -178,6 +178,9 @@ TEST_CASE_METHOD(ComparisonWithRuns, "the series of one workload are those that 
   REQUIRE(runs.record({{"t1", full_result("t1")}}, 20));
   const auto all = runs.all_series().value();
   REQUIRE_FALSE(all.empty());
+  for (const auto& series : all) CHECK(is_judged(series.metric));
+  REQUIRE(runs.history({kBenchmark, Metric::throughput}, 3).value().size() == 1);
+  CHECK(runs.history({kBenchmark, Metric::throughput}, 3).value()[0].value == 40'000'000);
   CHECK(runs.all_series(all.front().benchmark.workload).value() == all);
   CHECK(runs.all_series("another").value().empty());
 }

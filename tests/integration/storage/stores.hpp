@@ -67,7 +67,10 @@ inline RunResult full_result(const std::string& attempt) {
   result.samples_ns = {1, -2, INT64_MAX, INT64_MIN, 300};
   result.device_samples_ns = {7, 8};
   result.iterations_per_sample = 4;
-  result.values = {{Metric::time, 100}, {Metric::cpu_peak, 5 << 20}};
+  result.values = {{Metric::time, 100},
+                   {Metric::cpu_peak, 5 << 20},
+                   {Metric::first_iteration, 900},
+                   {Metric::throughput, 40'000'000}};
   result.leak = LeakFigures{64, -1, {10, 20, 30}, {-4, 5}};
   result.breakdown = Breakdown{5, 6, 7};
   result.breakdown_reason = "as \"quoted\"";

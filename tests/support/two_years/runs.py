@@ -15,6 +15,7 @@ from plan import MACHINES, Benchmark, Plan
 
 SAMPLES = 30  # of a timed run
 LEVELS = 12  # of a memory run
+BATCH = 16  # items
 # Slots of a pass: baseline, candidate, candidate, baseline; older nightlies keep a run a side.
 POSITIONS = {True: (0, 1, 1, 0), False: (0, 1)}
 RUN_MILLIS = 400
@@ -165,8 +166,11 @@ class Runs:
         if name == "timing":
             noise = math.exp(self.generator.gauss(0, each.spread))
             time = int(each.time_ns * factor * noise)
-            return {"time": time} | (
-                {"device_time": time * 19 // 20} if each.device == "cuda" else {}
+            beside = {"first_iteration": 9 * time, "throughput": BATCH * 10**12 // time}
+            return (
+                {"time": time}
+                | beside
+                | ({"device_time": time * 19 // 20} if each.device == "cuda" else {})
             )
         own = {"cpu_peak": each.peak_bytes, "leak_growth": leak}
         own["leak_retained"] = leak * LEVELS

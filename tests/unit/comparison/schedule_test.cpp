@@ -171,6 +171,30 @@ TEST_CASE("memory kept per iteration is a regression of the leak metric alone") 
   REQUIRE(verdict_of(schedule, Metric::cpu_peak) == Verdict::unchanged);
 }
 
+TEST_CASE("what stands beside a time is not judged, whatever it says and whichever runs state it") {
+  const auto beside = [](Side side) -> std::map<Metric, std::int64_t> {
+    const bool is_worse = side == Side::candidate;
+    return {{Metric::first_iteration, is_worse ? 9'000'000'000 : 20'000'000},
+            {Metric::throughput, is_worse ? 1 : 1'000'000}};
+  };
+  // States it with both, with the baseline alone, with the candidate alone, with neither.
+  for (const int stating : {3, 1, 2, 0}) {
+    const auto schedule =
+        carried_out(plan_of({"a"}, {Pass::timing}), [&](const Block& block, Side side, int) {
+          auto row = ok({{Metric::time, time_of(block, side, 0, 1)}});
+          const int bit = side == Side::baseline ? 1 : 2;
+          if ((stating & bit) != 0) row.values.merge(beside(side));
+          return row;
+        });
+    const auto judged = schedule.judged();
+    REQUIRE(judged.size() == 1);
+    CHECK(judged[0].verdict.series.metric == Metric::time);
+    CHECK(judged[0].verdict.verdict == Verdict::unchanged);
+    CHECK_FALSE(judged[0].lost);
+    CHECK(judged[0].verdict.runs == Block::kRuns);
+  }
+}
+
 TEST_CASE("a workload that stops running with the candidate is lost, whatever its times were") {
   const auto schedule =
       carried_out(plan_of({"a"}, {Pass::timing}), [](const Block& block, Side side, int) {

@@ -42,6 +42,13 @@ TEST_CASE("a whole result of the right attempt comes back as it is") {
   CHECK(std::get<RunResult>(*outcome).values.at(Metric::time) == 1001);
 }
 
+TEST_CASE("a first iteration longer than its process lived is not believed") {
+  auto result = test::good_result("attempt1");
+  result.values[Metric::first_iteration] = 86'000'000'000'000;  // of a fake process: nearly none
+  CHECK(mentions(failure_of(test::writes(protocol::to_json(result))),
+                 "ms of a first iteration, more than the process lived"));
+}
+
 TEST_CASE("how a runner ended comes before what it wrote") {
   CHECK(mentions(failure_of(test::writes(good_json(), process::Signalled{11})), "SIGSEGV"));
   CHECK(mentions(failure_of(test::writes(good_json(), process::Exited{3})), "exit status 3"));

@@ -9,6 +9,9 @@ TEST_CASE("a value is written in the unit that a person would choose") {
   CHECK(figures::value(Metric::time, 870) == "870 ns");
   CHECK(figures::value(Metric::time, 2.104e6) == "2.104 ms");
   CHECK(figures::value(Metric::device_time, 3.5e9) == "3.5 s");
+  CHECK(figures::value(Metric::first_iteration, 2.5e9) == "2.5 s");
+  CHECK(figures::value(Metric::throughput, 333) == "0.333 items/s");
+  CHECK(figures::value(Metric::throughput, 45'678'900) == "45,679 items/s");
   CHECK(figures::value(Metric::cpu_peak, 512.25 * 1048576) == "512.2 MiB");
   CHECK(figures::value(Metric::leak_growth, 4096) == "4,096 bytes/iteration");
   CHECK(figures::value(Metric::leak_retained, 1234567890) == "1,234,567,890 bytes");

@@ -122,6 +122,21 @@ TEST_CASE("a member out of range is named") {
           std::string::npos);
 }
 
+TEST_CASE("what stands beside a time is positive and in range, or missing") {
+  auto result = timing_result();
+  result.values[Metric::first_iteration] = 90;
+  result.values[Metric::throughput] = 200'000'000'000'000'000;  // 4 items in 20 ns
+  const auto again = parse_result(to_json(result), "a1");
+  REQUIRE(again);
+  CHECK(again->values == result.values);
+  for (const auto* pointer : {"/values/first_iteration", "/values/throughput"}) {
+    for (const auto& value :
+         {json(0), json(-1), json(1.5), json("fast"), json(), json(INT64_MAX)}) {
+      CHECK(refusal(pointer, value).find("values") != std::string::npos);
+    }
+  }
+}
+
 TEST_CASE("a value that is not the median of its samples is refused") {
   REQUIRE(refusal("/values/time", 21).find("must be the median of its samples, 20") !=
           std::string::npos);
@@ -174,12 +189,18 @@ TEST_CASE("an ok result of the flops or the peak pass must have its figure") {
   }
 }
 
-TEST_CASE("an external workload must state what it was asked for, and nothing else") {
+TEST_CASE(
+    "an external workload must state what it was asked for, and nothing else than what stands "
+    "beside time") {
   Request request;
   request.attempt = "a1";
   request.metrics = {Metric::time};
   request.batch_below_ns = 0;
   CHECK(check_answers(request, timing_result()).has_value());
+  auto with_more = timing_result();
+  with_more.values[Metric::first_iteration] = 90;
+  with_more.values[Metric::throughput] = 50'000'000'000;
+  CHECK(check_answers(request, with_more).has_value());
   request.metrics = {Metric::time, Metric::device_time};
   CHECK(check_answers(request, timing_result()).error().message.find("must state device_time") !=
         std::string::npos);
@@ -189,6 +210,10 @@ TEST_CASE("an external workload must state what it was asked for, and nothing el
   memory.attempt = "a1";
   memory.values = {{Metric::cpu_peak_resident, 4096}};
   CHECK(check_answers(request, memory).has_value());
+  memory.values[Metric::first_iteration] = 90;
+  CHECK(check_answers(request, memory).error().message.find("must not state first_iteration") !=
+        std::string::npos);
+  memory.values.erase(Metric::first_iteration);
   memory.values[Metric::cpu_peak] = 4096;
   CHECK(check_answers(request, memory).error().message.find("must not state cpu_peak") !=
         std::string::npos);

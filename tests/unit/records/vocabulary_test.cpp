@@ -1,14 +1,40 @@
 #include "torchwatch/records/vocabulary.hpp"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 
 using namespace torchwatch;
 
 TEST_CASE("every metric's spelling parses back to itself") {
-  for (int i = 0; i <= static_cast<int>(Metric::heap_growth); ++i) {
+  for (int i = 0; i <= static_cast<int>(Metric::throughput); ++i) {
     const auto metric = static_cast<Metric>(i);
     REQUIRE(parse_metric(to_string(metric)).value() == metric);
   }
+}
+
+TEST_CASE(
+    "what is shown beside time is of the timing pass and refused where verdicts are asked for") {
+  for (const auto metric : {Metric::first_iteration, Metric::throughput}) {
+    CHECK_FALSE(is_judged(metric));
+    CHECK(pass_of(metric) == Pass::timing);
+    CHECK_FALSE(is_leak(metric));
+    for (const auto device : {Device::cpu, Device::cuda}) {
+      const auto& judged = judged_metrics_of(device);
+      CHECK(std::ranges::find(judged, metric) == judged.end());
+      CHECK(std::ranges::all_of(judged, is_judged));
+    }
+    const auto error = parse_judged_metric(to_string(metric)).error();
+    CHECK(error.code == ErrorCode::invalid);
+    CHECK(error.message == "metric \"" + std::string(to_string(metric)) +
+                               "\" is shown beside time and not judged; allowed: time, "
+                               "device_time, cpu_peak, device_peak, cpu_peak_resident, "
+                               "device_peak_total, leak_growth, leak_retained, heap_growth");
+  }
+  CHECK(parse_judged_metric("time").value() == Metric::time);
+  CHECK(parse_judged_metric("speed").error().message.find("is not known; allowed: time, ") !=
+        std::string::npos);
+  CHECK(unit_of(Metric::first_iteration) == "ns");
+  CHECK(unit_of(Metric::throughput) == "items/1000 s");
 }
 
 TEST_CASE("a configuration is written device-mode and read back") {

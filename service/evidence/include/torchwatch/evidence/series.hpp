@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -23,12 +24,19 @@ struct SeriesRun {
   bool is_thinned = false;           ///< its median alone is kept
   double median = 0;                 ///< of the samples; the run's value where they are of memory
   std::vector<double> samples = {};  ///< in the order in which they were taken
+  /// What the run states beside its time, which is not judged; empty for other metrics.
+  std::map<Metric, std::int64_t> beside = {};
 };
 
 /// Returns the runs of a series that ended well, in the order in which they began. A time has the
 /// samples of each iteration; of memory a run has one sample, its value.
 Result<std::vector<SeriesRun>> runs_of(const Context&, const storage::ComparisonRow&,
                                        const Series&);
+
+/// What the newest timing runs of a benchmark state beside their times, by metric and run; a metric
+/// that no run states is not there.
+using BesideTime = std::map<Metric, std::map<storage::Id, std::int64_t>>;
+Result<BesideTime> beside_time(storage::Database&, const Benchmark&, int runs);
 
 /// The samples of one series of a comparison, drawn.
 struct Strips {

@@ -32,6 +32,8 @@ enum class Metric {
   leak_growth,        ///< bytes of LibTorch's allocators kept per iteration
   leak_retained,      ///< bytes left after the model is destroyed
   heap_growth,        ///< bytes of the heap beside LibTorch's allocator kept per iteration
+  first_iteration,    ///< wall clock of a fresh process's first iteration, ns; not judged
+  throughput,         ///< items of the batch in 1,000 s, by the run's time; not judged
 };
 
 enum class Verdict { unchanged, regressed, improved, inconclusive, unsupported, failed };
@@ -59,6 +61,9 @@ Result<Precision> parse_precision(std::string_view);
 Result<Backend> parse_backend(std::string_view);
 Result<Pass> parse_pass(std::string_view);
 Result<Metric> parse_metric(std::string_view);
+/// Reads a metric that somebody asks a verdict, a search or a setting of. Errors: invalid, also for
+/// one that is not judged.
+Result<Metric> parse_judged_metric(std::string_view);
 Result<Verdict> parse_verdict(std::string_view);
 Result<RunStatus> parse_run_status(std::string_view);
 Result<IncidentKind> parse_incident_kind(std::string_view);
@@ -105,15 +110,18 @@ struct Series {
 };
 std::string to_string(const Series&);
 
-/// The metrics that a run on that device states.
-const std::vector<Metric>& metrics_of(Device);
+/// Whether the metric gets verdicts. One that does not is stored and shown beside time, is no
+/// series, and may be missing.
+bool is_judged(Metric);
+/// The metrics that runs on that device state and that are judged.
+const std::vector<Metric>& judged_metrics_of(Device);
 /// The pass whose result carries the metric.
 Pass pass_of(Metric);
 /// Whether the metric is of memory that is not given back: it has a size and no ratio.
 bool is_leak(Metric);
 /// Whether it is a growth per iteration.
 bool is_growth(Metric);
-/// "ns", "bytes", "bytes/iteration".
+/// "ns", "bytes", "bytes/iteration", "items/1000 s".
 std::string_view unit_of(Metric);
 
 }  // namespace torchwatch

@@ -106,7 +106,9 @@ struct Words<Metric> {
                                    Word{Metric::device_peak_total, "device_peak_total"},
                                    Word{Metric::leak_growth, "leak_growth"},
                                    Word{Metric::leak_retained, "leak_retained"},
-                                   Word{Metric::heap_growth, "heap_growth"}};
+                                   Word{Metric::heap_growth, "heap_growth"},
+                                   Word{Metric::first_iteration, "first_iteration"},
+                                   Word{Metric::throughput, "throughput"}};
 };
 
 template <>
