@@ -99,6 +99,10 @@ TEST_CASE("a timing pass writes a valid result with its environment") {
   const auto result = measure(request());
   REQUIRE(result.status == RunStatus::ok);
   REQUIRE(result.samples_ns.size() == 5);
+  REQUIRE(result.values.at(Metric::first_iteration) > 0);
+  const auto items = static_cast<double>(result.values.at(Metric::throughput)) *
+                     static_cast<double>(result.values.at(Metric::time));
+  REQUIRE(items == Approx(256 * 1e12).epsilon(0.001));  // its batch, in 1,000 s
   REQUIRE(result.environment.facts.at("threads") == "1");
   REQUIRE(result.environment.facts.at("heap").find("fixed thresholds") != std::string::npos);
   REQUIRE(result.environment.facts.contains("cpu_model"));
