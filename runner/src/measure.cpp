@@ -62,7 +62,9 @@ void run_timing(const models::Definition& definition, const Request& request, In
                 RunResult& result) {
   result.environment.volatile_facts.merge(calibration_times());
   const auto setup = setup_of(request);
-  const auto workload = ready(definition, request);
+  const auto workload = models::build(definition, setup);
+  const auto compile_ns = time_compilation(*workload);
+  if (setup.backend != models::Backend::eager) result.values[Metric::compile_time] = compile_ns;
   auto timings = time_iterations(*workload, setup.device, request, std::move(interleave));
   const auto time = median(timings.samples_ns);
   result.values[Metric::time] = time;

@@ -142,7 +142,11 @@ void watch_memory(const BuildWorkload& build, models::Device device,
   auto& watch = CpuAllocatorWatch::install();
   const auto before = read_levels(watch, device);
   auto workload = build();
+  watch.reset_peak();
   workload->compile();
+  if (request.benchmark.variant.backend != Backend::eager) {
+    result.values[Metric::compile_peak] = watch.peak_bytes() - before.cpu;
+  }
   step_and_wait(*workload, device, request.warmup);
   watch_peaks(*workload, device, std::min(kPeakIterations, request.iterations), before, watch,
               result);

@@ -49,6 +49,12 @@ std::int64_t find_iterations_per_sample(models::Workload& workload, models::Devi
 
 }  // namespace
 
+std::int64_t time_compilation(models::Workload& workload) {
+  const auto begin = now_ns();
+  workload.compile();
+  return std::max<std::int64_t>(1, now_ns() - begin);
+}
+
 std::int64_t throughput_of(int batch, std::int64_t ns) {
   constexpr double kNanoseconds = 1e12;  // in 1,000 s
   constexpr double kMost = 1e18;

@@ -115,9 +115,7 @@ Outcome run_measure(const Invocation& invocation, const Options& options) {
   TW_TRY(auto figures,
          measurement::measure_build(opened.services(), build.id, options.runs, invocation.stop));
   std::erase_if(figures, [&](const auto& figure) {
-    // What is shown beside the time comes with it.
-    const auto metric = figure.series.metric;
-    return !comparison::is_selected(selection, is_judged(metric) ? metric : Metric::time);
+    return !comparison::is_selected(selection, shown_with(figure.series.metric));
   });
   auto json = to_json(build, figures);
   if (!invocation.json) print(invocation, figures);

@@ -15,10 +15,12 @@ Class class_of(Metric metric) {
   switch (metric) {
     case Metric::time:
     case Metric::device_time:
-    case Metric::first_iteration:  // the last two are not judged
+    case Metric::first_iteration:  // this and the next two are not judged
     case Metric::throughput:
+    case Metric::compile_time:
       return Class::time;
     case Metric::cpu_peak:
+    case Metric::compile_peak:  // not judged
     case Metric::device_peak:
     case Metric::cpu_peak_resident:
     case Metric::device_peak_total:

@@ -33,9 +33,9 @@ void add_samples(SeriesRun& run, const std::vector<SampleSet>& sets, std::string
   run.samples.assign(set->samples.begin(), set->samples.end());
 }
 
-void add_beside(SeriesRun& run, const RunDetail& detail) {
+void add_beside(SeriesRun& run, const RunDetail& detail, Metric shown) {
   for (const auto& [metric, value] : detail.values) {
-    if (!is_judged(metric)) run.beside.emplace(metric, value);
+    if (metric != shown && shown_with(metric) == shown) run.beside.emplace(metric, value);
   }
 }
 
@@ -82,7 +82,7 @@ Result<std::vector<SeriesRun>> runs_of(const Context& context,
     if (value == run.values.end()) continue;
     auto& added = runs.emplace_back(placed(run, comparison));
     added.median = static_cast<double>(value->second);
-    if (series.metric == Metric::time) add_beside(added, run);
+    add_beside(added, run, series.metric);
     if (kind.empty()) {
       added.samples = {added.median};
       continue;
@@ -93,10 +93,11 @@ Result<std::vector<SeriesRun>> runs_of(const Context& context,
   return runs;
 }
 
-Result<BesideTime> beside_time(storage::Database& database, const Benchmark& benchmark, int runs) {
-  BesideTime beside;
-  for (const auto metric : {Metric::throughput, Metric::first_iteration}) {
-    TW_TRY(const auto values, storage::RunStore(database).history({benchmark, metric}, runs));
+Result<Beside> beside(storage::Database& database, const Series& series, int runs) {
+  Beside beside;
+  for (const auto metric : metrics_beside(series.metric)) {
+    TW_TRY(const auto values,
+           storage::RunStore(database).history({series.benchmark, metric}, runs));
     for (const auto& value : values) beside[metric].emplace(value.attempt, value.value);
   }
   return beside;

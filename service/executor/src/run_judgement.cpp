@@ -41,9 +41,11 @@ Status check_claims(const RunResult& result, std::chrono::nanoseconds lived) {
     return fail(ErrorCode::invalid, "claims " + std::to_string(std::llround(ns / 1e6)) + " ms of " +
                                         of + ", more than the process lived");
   };
-  const auto first = result.values.find(Metric::first_iteration);
-  if (first != result.values.end()) {
-    TW_TRY_VOID(check(static_cast<double>(first->second), "a first iteration"));
+  for (const auto& [metric, of] : {std::pair{Metric::first_iteration, "a first iteration"},
+                                   std::pair{Metric::compile_time, "compiling"}}) {
+    const auto value = result.values.find(metric);
+    if (value == result.values.end()) continue;
+    TW_TRY_VOID(check(static_cast<double>(value->second), of));
   }
   return check(std::max(claimed(result.samples_ns), claimed(result.device_samples_ns)), "samples");
 }

@@ -179,6 +179,10 @@ std::string_view name_of(Metric metric) {
       return "first iteration";
     case Metric::throughput:
       return "throughput";
+    case Metric::compile_time:
+      return "time to compile";
+    case Metric::compile_peak:
+      return "peak memory of the CPU allocator while it compiles";
   }
   return "value";
 }

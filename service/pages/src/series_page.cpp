@@ -101,14 +101,8 @@ Result<html::Fragment> noise_facts(const Series& series, const View& view) {
   return html::facts({{"noise", text}});
 }
 
-/// What stands beside the times of a series; nothing for other metrics.
-Result<evidence::BesideTime> beside(const Series& series, const View& view) {
-  if (series.metric != Metric::time) return evidence::BesideTime();
-  return evidence::beside_time(view.sources.database, series.benchmark, kValuesRead);
-}
-
-/// The newest of what stands beside the times.
-html::Fragment beside_facts(const evidence::BesideTime& beside) {
+/// The newest of what stands beside the metric.
+html::Fragment beside_facts(const evidence::Beside& beside) {
   std::vector<std::pair<std::string_view, html::Cell>> facts;
   for (const auto& [metric, values] : beside) {
     facts.emplace_back(figures::name_of(metric),
@@ -118,8 +112,9 @@ html::Fragment beside_facts(const evidence::BesideTime& beside) {
   return facts.empty() ? html::Fragment() : html::facts(facts);
 }
 
-/// A cell for each metric that stands beside the times, empty where the run does not state it.
-void add_beside(std::vector<html::Cell>& row, const evidence::BesideTime& beside, storage::Id run) {
+/// A cell for each metric that stands beside the series' own, empty where the run does not state
+/// it.
+void add_beside(std::vector<html::Cell>& row, const evidence::Beside& beside, storage::Id run) {
   for (const auto& [metric, values] : beside) {
     const auto value = values.find(run);
     row.push_back(
@@ -128,7 +123,7 @@ void add_beside(std::vector<html::Cell>& row, const evidence::BesideTime& beside
 }
 
 /// The newest values, each with its run and with what stands beside it.
-Result<html::Fragment> runs_section(const Series& series, const evidence::BesideTime& beside,
+Result<html::Fragment> runs_section(const Series& series, const evidence::Beside& beside,
                                     const View& view) {
   TW_TRY(const auto values, storage::RunStore(view.sources.database).history(series, kValuesRead));
   html::Rows rows;
@@ -304,7 +299,7 @@ Result<Page> make_series(const View& view) {
                                         .is_logarithmic = shown == "logarithmic"}));
   history.frame.id = "history";
   TW_TRY(const auto samples, samples_section(history, comparisons, series, view));
-  TW_TRY(const auto stated, beside(series, view));
+  TW_TRY(const auto stated, evidence::beside(view.sources.database, series, kValuesRead));
   TW_TRY(const auto runs, runs_section(series, stated, view));
   TW_TRY(const auto others, neighbours(series, view));
   TW_TRY(const auto noise, noise_facts(series, view));

@@ -113,10 +113,12 @@ Result<Metric> parse_judged_metric(std::string_view text) {
     if (word.spelling == text) return word.value;
     allowed.append(allowed.empty() ? "" : ", ").append(word.spelling);
   }
+  const auto shown = parse_metric(text);
+  const auto why =
+      shown ? "shown beside " + std::string(to_string(shown_with(*shown))) + " and not judged"
+            : "not known";
   return fail(ErrorCode::invalid,
-              "metric \"" + std::string(text) + "\" is " +
-                  (parse_metric(text) ? "shown beside time and not judged" : "not known") +
-                  "; allowed: " + allowed);
+              "metric \"" + std::string(text) + "\" is " + why + "; allowed: " + allowed);
 }
 Result<Verdict> parse_verdict(std::string_view text) {
   return parse_word<Verdict>(text);
@@ -190,7 +192,29 @@ std::string to_string(const Series& series) {
 }
 
 bool is_judged(Metric metric) {
-  return metric != Metric::first_iteration && metric != Metric::throughput;
+  return shown_with(metric) == metric;
+}
+
+Metric shown_with(Metric metric) {
+  switch (metric) {
+    case Metric::first_iteration:
+    case Metric::throughput:
+    case Metric::compile_time:
+      return Metric::time;
+    case Metric::compile_peak:
+      return Metric::cpu_peak;
+    default:
+      return metric;
+  }
+}
+
+std::vector<Metric> metrics_beside(Metric judged) {
+  std::vector<Metric> beside;
+  for (const auto& word : Words<Metric>::kAll) {
+    const auto metric = word.value;
+    if (!is_judged(metric) && shown_with(metric) == judged) beside.push_back(metric);
+  }
+  return beside;
 }
 
 const std::vector<Metric>& judged_metrics_of(Device device) {
@@ -205,8 +229,8 @@ const std::vector<Metric>& judged_metrics_of(Device device) {
 }
 
 Pass pass_of(Metric metric) {
-  const bool is_timed = metric == Metric::time || metric == Metric::device_time;
-  return is_timed || !is_judged(metric) ? Pass::timing : Pass::memory;
+  const auto with = shown_with(metric);
+  return with == Metric::time || with == Metric::device_time ? Pass::timing : Pass::memory;
 }
 
 bool is_leak(Metric metric) {

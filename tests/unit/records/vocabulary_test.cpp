@@ -6,17 +6,18 @@
 using namespace torchwatch;
 
 TEST_CASE("every metric's spelling parses back to itself") {
-  for (int i = 0; i <= static_cast<int>(Metric::throughput); ++i) {
+  for (int i = 0; i <= static_cast<int>(Metric::compile_peak); ++i) {
     const auto metric = static_cast<Metric>(i);
     REQUIRE(parse_metric(to_string(metric)).value() == metric);
   }
 }
 
-TEST_CASE(
-    "what is shown beside time is of the timing pass and refused where verdicts are asked for") {
-  for (const auto metric : {Metric::first_iteration, Metric::throughput}) {
+TEST_CASE("what is shown beside a metric is of its pass and refused where verdicts are asked for") {
+  for (const auto metric :
+       {Metric::first_iteration, Metric::throughput, Metric::compile_time, Metric::compile_peak}) {
     CHECK_FALSE(is_judged(metric));
-    CHECK(pass_of(metric) == Pass::timing);
+    CHECK(is_judged(shown_with(metric)));
+    CHECK(pass_of(metric) == pass_of(shown_with(metric)));
     CHECK_FALSE(is_leak(metric));
     for (const auto device : {Device::cpu, Device::cuda}) {
       const auto& judged = judged_metrics_of(device);
@@ -25,8 +26,9 @@ TEST_CASE(
     }
     const auto error = parse_judged_metric(to_string(metric)).error();
     CHECK(error.code == ErrorCode::invalid);
-    CHECK(error.message == "metric \"" + std::string(to_string(metric)) +
-                               "\" is shown beside time and not judged; allowed: time, "
+    CHECK(error.message == "metric \"" + std::string(to_string(metric)) + "\" is shown beside " +
+                               std::string(to_string(shown_with(metric))) +
+                               " and not judged; allowed: time, "
                                "device_time, cpu_peak, device_peak, cpu_peak_resident, "
                                "device_peak_total, leak_growth, leak_retained, heap_growth");
   }
@@ -35,6 +37,14 @@ TEST_CASE(
         std::string::npos);
   CHECK(unit_of(Metric::first_iteration) == "ns");
   CHECK(unit_of(Metric::throughput) == "items/1000 s");
+  CHECK(unit_of(Metric::compile_time) == "ns");
+  CHECK(unit_of(Metric::compile_peak) == "bytes");
+  using Metrics = std::vector<Metric>;
+  CHECK(metrics_beside(Metric::time) ==
+        Metrics{Metric::first_iteration, Metric::throughput, Metric::compile_time});
+  CHECK(metrics_beside(Metric::cpu_peak) == Metrics{Metric::compile_peak});
+  CHECK(metrics_beside(Metric::leak_growth).empty());
+  CHECK(metrics_beside(Metric::throughput).empty());
 }
 
 TEST_CASE("a configuration is written device-mode and read back") {

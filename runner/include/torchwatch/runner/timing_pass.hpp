@@ -18,6 +18,9 @@ struct Timings {
   int handovers_not_idle = 0;           ///< see Interleave::handovers_not_idle
 };
 
+/// Has the workload compile what its backend runs; returns the nanoseconds that took.
+std::int64_t time_compilation(models::Workload&);
+
 /// Returns the items that are processed in 1,000 s by iterations of `ns` with that batch, at
 /// least 1.
 std::int64_t throughput_of(int batch, std::int64_t ns);

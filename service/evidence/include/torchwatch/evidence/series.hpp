@@ -24,7 +24,7 @@ struct SeriesRun {
   bool is_thinned = false;           ///< its median alone is kept
   double median = 0;                 ///< of the samples; the run's value where they are of memory
   std::vector<double> samples = {};  ///< in the order in which they were taken
-  /// What the run states beside its time, which is not judged; empty for other metrics.
+  /// What the run states beside the metric and is not judged.
   std::map<Metric, std::int64_t> beside = {};
 };
 
@@ -33,10 +33,10 @@ struct SeriesRun {
 Result<std::vector<SeriesRun>> runs_of(const Context&, const storage::ComparisonRow&,
                                        const Series&);
 
-/// What the newest timing runs of a benchmark state beside their times, by metric and run; a metric
-/// that no run states is not there.
-using BesideTime = std::map<Metric, std::map<storage::Id, std::int64_t>>;
-Result<BesideTime> beside_time(storage::Database&, const Benchmark&, int runs);
+/// What the newest runs of a series state beside its metric, by metric and run; a metric that no
+/// run states is not there.
+using Beside = std::map<Metric, std::map<storage::Id, std::int64_t>>;
+Result<Beside> beside(storage::Database&, const Series&, int runs);
 
 /// The samples of one series of a comparison, drawn.
 struct Strips {

@@ -34,6 +34,8 @@ enum class Metric {
   heap_growth,        ///< bytes of the heap beside LibTorch's allocator kept per iteration
   first_iteration,    ///< wall clock of a fresh process's first iteration, ns; not judged
   throughput,         ///< items of the batch in 1,000 s, by the run's time; not judged
+  compile_time,       ///< what a backend takes to compile the workload, ns; not judged
+  compile_peak,       ///< most bytes of LibTorch's CPU allocator while it does; not judged
 };
 
 enum class Verdict { unchanged, regressed, improved, inconclusive, unsupported, failed };
@@ -110,9 +112,13 @@ struct Series {
 };
 std::string to_string(const Series&);
 
-/// Whether the metric gets verdicts. One that does not is stored and shown beside time, is no
-/// series, and may be missing.
+/// Whether the metric gets verdicts. One that does not is stored and shown beside one that does, is
+/// no series, and may be missing.
 bool is_judged(Metric);
+/// The judged metric beside which it is shown; itself where it is judged.
+Metric shown_with(Metric);
+/// The metrics that are shown beside a judged one.
+std::vector<Metric> metrics_beside(Metric);
 /// The metrics that runs on that device state and that are judged.
 const std::vector<Metric>& judged_metrics_of(Device);
 /// The pass whose result carries the metric.

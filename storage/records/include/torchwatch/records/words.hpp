@@ -108,7 +108,9 @@ struct Words<Metric> {
                                    Word{Metric::leak_retained, "leak_retained"},
                                    Word{Metric::heap_growth, "heap_growth"},
                                    Word{Metric::first_iteration, "first_iteration"},
-                                   Word{Metric::throughput, "throughput"}};
+                                   Word{Metric::throughput, "throughput"},
+                                   Word{Metric::compile_time, "compile_time"},
+                                   Word{Metric::compile_peak, "compile_peak"}};
 };
 
 template <>

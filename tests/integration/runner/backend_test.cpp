@@ -1,0 +1,62 @@
+#include <catch2/catch.hpp>
+
+#include "runner_process.hpp"
+
+using namespace torchwatch;
+using Catch::Matchers::Contains;
+using nlohmann::json;
+
+namespace {
+
+json traced(const char* workload, const char* pass = "timing") {
+  auto wanted = request(workload);
+  wanted.update({{"backend", "torchscript"}, {"pass", pass}});
+  return wanted;
+}
+
+}  // namespace
+
+TEST_CASE("a TorchScript graph is timed, and its compilation stands beside the time") {
+  const auto result = measure(traced("resnet18"));
+  INFO(result.reason);
+  REQUIRE(result.status == RunStatus::ok);
+  CHECK(result.samples_ns.size() == 5);
+  CHECK(result.values.at(Metric::compile_time) > 0);
+  CHECK_FALSE(measure(request("resnet18")).values.contains(Metric::compile_time));
+}
+
+TEST_CASE("the memory that compiling takes is not the workload's") {
+  const auto result = measure(traced("resnet18", "memory"));
+  INFO(result.reason);
+  REQUIRE(result.status == RunStatus::ok);
+  // While it is traced, what each operator returns is kept.
+  CHECK(result.values.at(Metric::compile_peak) > result.values.at(Metric::cpu_peak));
+  CHECK(result.values.at(Metric::leak_growth) == 0);
+}
+
+TEST_CASE("the operators of a graph are those that it calls: freezing folds the normalisation") {
+  auto wanted = request("resnet18");
+  wanted["pass"] = "coverage";
+  CHECK(measure(wanted).operators.contains("aten::batch_norm"));
+  const auto result = measure(traced("resnet18", "coverage"));
+  INFO(result.reason);
+  REQUIRE(result.status == RunStatus::ok);
+  CHECK_FALSE(result.operators.empty());
+  CHECK_FALSE(result.operators.contains("aten::batch_norm"));
+}
+
+TEST_CASE("what a backend cannot take is unsupported with the reason") {
+  const auto deciding = measure(traced("soft_actor_critic"));
+  CHECK(deciding.status == RunStatus::unsupported);
+  CHECK_THAT(deciding.reason, Contains("values, which a trace would freeze"));
+  CHECK(deciding.values.empty());
+
+  auto training = traced("resnet18");
+  training["mode"] = "train";
+  CHECK(measure(training).status == RunStatus::unsupported);
+  CHECK_THAT(measure(training).reason, Contains("does not train"));
+
+  auto inductor = request("resnet18");
+  inductor["backend"] = "aot_inductor";
+  CHECK_THAT(measure(inductor).reason, Contains("backend aot_inductor is not built yet"));
+}
