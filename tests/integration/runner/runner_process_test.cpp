@@ -1,7 +1,5 @@
 #include <fcntl.h>
-#include <spawn.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
@@ -10,8 +8,8 @@
 #include <future>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
+#include "runner_process.hpp"
 #include "torchwatch/protocol/request.hpp"
 #include "torchwatch/protocol/result.hpp"
 
