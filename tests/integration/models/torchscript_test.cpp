@@ -33,7 +33,8 @@ torch::Tensor plainly(Network& network, const torch::Tensor& image) {
 
 class TestWorkload : public NetworkWorkload {
  public:
-  TestWorkload(const Setup& setup, Forward forward) : NetworkWorkload(setup), forward_(forward) {
+  TestWorkload(const Setup& setup, Forward network_of)
+      : NetworkWorkload(setup), forward_(network_of) {
     adopt({network_.ptr()});
     image_ = place(draw().normal({setup.batch, 3, 8, 8}));
   }
