@@ -25,4 +25,8 @@ inline const std::string kOfSeries =
     "(attempt.comparison_id IS NULL OR attempt.comparison_id NOT IN "
     "(SELECT id FROM comparison WHERE purpose IN ('drill', 'study'))) ";
 
+/// The attempt fills its slot. An attempt with a known slot is found by the index of those alone,
+/// attempt_slot_of_comparison, whose condition this is, word by word.
+inline const std::string kFillsSlot = "attempt.state IN ('issued', 'done') ";
+
 }  // namespace torchwatch::storage

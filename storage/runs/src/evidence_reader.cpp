@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "benchmarks.hpp"
+#include "conditions.hpp"
 #include "transaction.hpp"
 #include "words.hpp"
 
@@ -79,29 +80,32 @@ Result<std::vector<PastVerdict>> EvidenceReader::past_of(const PastWanted& wante
   return read(database_, [&](Connection& connection) -> Result<std::vector<PastVerdict>> {
     TW_TRY(
         auto past,
-        all_rows(Query(connection,
-                       "SELECT build.id, build.origin, build.name, build.version, "
-                       "comparison.created_at, "
-                       "comparison.confidence, "
-                       "iif(?7 = '', '', ifnull((SELECT digest FROM attempt "
-                       "JOIN result ON result.attempt_id = attempt.id "
-                       "JOIN environment ON environment.id = environment_id "
-                       "WHERE attempt.comparison_id = comparison.id "
-                       "AND slot IN (?7, ?8) AND attempt.state = 'done' LIMIT 1), '')), "
-                       "verdict.id, comparison_id, verdict, ratio, interval_low, interval_high, "
-                       "baseline_value, candidate_value, baseline_spread, candidate_spread, runs, "
-                       "verdict.reason FROM comparison "
-                       "JOIN verdict ON verdict.comparison_id = comparison.id AND benchmark_id = "
-                       "(SELECT id FROM benchmark WHERE workload = ?1 AND configuration = ?2 "
-                       "AND variant = ?3) AND metric = ?4 "
-                       "JOIN build ON build.id = comparison.candidate_id "
-                       "WHERE purpose = ?5 AND comparison.created_at >= ?6 "
-                       "AND comparison.created_at < ?9 "
-                       "ORDER BY comparison.id DESC LIMIT ?10",
-                       benchmark.workload, to_string(benchmark.configuration),
-                       to_string(benchmark.variant), wanted.series.metric, wanted.purpose,
-                       wanted.from, wanted.slots[0], wanted.slots[1], wanted.until, wanted.limit),
-                 past_of_row));
+        all_rows(
+            Query(connection,
+                  "SELECT build.id, build.origin, build.name, build.version, "
+                  "comparison.created_at, "
+                  "comparison.confidence, "
+                  "iif(?7 = '', '', ifnull((SELECT digest FROM attempt "
+                  "JOIN result ON result.attempt_id = attempt.id "
+                  "JOIN environment ON environment.id = environment_id "
+                  "WHERE attempt.comparison_id = comparison.id "
+                  "AND slot IN (?7, ?8) AND " +
+                      kFillsSlot +
+                      "AND attempt.state = 'done' LIMIT 1), '')), "
+                      "verdict.id, comparison_id, verdict, ratio, interval_low, interval_high, "
+                      "baseline_value, candidate_value, baseline_spread, candidate_spread, runs, "
+                      "verdict.reason FROM comparison "
+                      "JOIN verdict ON verdict.comparison_id = comparison.id AND benchmark_id = "
+                      "(SELECT id FROM benchmark WHERE workload = ?1 AND configuration = ?2 "
+                      "AND variant = ?3) AND metric = ?4 "
+                      "JOIN build ON build.id = comparison.candidate_id "
+                      "WHERE purpose = ?5 AND comparison.created_at >= ?6 "
+                      "AND comparison.created_at < ?9 "
+                      "ORDER BY comparison.id DESC LIMIT ?10",
+                  benchmark.workload, to_string(benchmark.configuration),
+                  to_string(benchmark.variant), wanted.series.metric, wanted.purpose, wanted.from,
+                  wanted.slots[0], wanted.slots[1], wanted.until, wanted.limit),
+            past_of_row));
     for (auto& each : past) each.verdict.series = wanted.series;
     std::ranges::reverse(past);
     return past;

@@ -1,6 +1,7 @@
 #include <nlohmann/json.hpp>
 
 #include "benchmarks.hpp"
+#include "conditions.hpp"
 #include "torchwatch/runs/evidence_reader.hpp"
 #include "transaction.hpp"
 #include "words.hpp"
@@ -132,7 +133,9 @@ Result<std::vector<ProfileRun>> EvidenceReader::profile_runs_of(const Benchmark&
     return all_rows(Query(connection,
                           "SELECT " + kProfileColumns +
                               "FROM comparison JOIN attempt ON comparison_id = comparison.id "
-                              "AND slot = ?2 AND attempt.state = 'done' "
+                              "AND slot = ?2 AND " +
+                              kFillsSlot +
+                              "AND attempt.state = 'done' "
                               "JOIN benchmark ON benchmark.id = benchmark_id "
                               "WHERE purpose = ?1 ORDER BY comparison.id DESC LIMIT ?3",
                           Purpose::measurement, slot + "/0", limit),
@@ -148,7 +151,9 @@ Result<std::vector<ProfileRun>> EvidenceReader::profile_runs_of(Id build) {
                           std::string("SELECT ") + kBenchmarkColumns +
                               ", max(attempt.id), attempt.token, build_id, attempt.ended_at "
                               "FROM comparison JOIN attempt ON comparison_id = comparison.id "
-                              "AND slot >= ?3 AND slot < ?4 AND attempt.state = 'done' "
+                              "AND slot >= ?3 AND slot < ?4 AND " +
+                              kFillsSlot +
+                              "AND attempt.state = 'done' "
                               "JOIN benchmark ON benchmark.id = benchmark_id "
                               "WHERE purpose = ?1 AND candidate_id = ?2 GROUP BY benchmark_id "
                               "ORDER BY workload, configuration, variant",
@@ -164,8 +169,8 @@ Result<std::optional<Id>> EvidenceReader::observed_before(Pass pass, Id build) {
     return one_row(Query(connection,
                          "SELECT max(candidate_id) FROM comparison WHERE purpose = ?1 "
                          "AND candidate_id < ?2 AND EXISTS (SELECT 1 FROM attempt "
-                         "WHERE comparison_id = comparison.id AND slot >= ?3 AND slot < ?4 "
-                         "AND attempt.state = 'done')",
+                         "WHERE comparison_id = comparison.id AND slot >= ?3 AND slot < ?4 AND " +
+                             kFillsSlot + "AND attempt.state = 'done')",
                          Purpose::measurement, build, slots + "/", slots + "0"),
                    optional_id_of, "measurements");
   });

@@ -309,7 +309,34 @@ struct FullDatabase : FreshStores {
   }
 };
 
+/// The steps of a statement's plan, a line each.
+std::string plan_of(Database& database, const std::string& sql) {
+  std::string steps;
+  SQLite::Statement plan(database.connection().sqlite, "EXPLAIN QUERY PLAN " + sql);
+  while (plan.executeStep()) steps += plan.getColumn(3).getString() + "\n";
+  return steps;
+}
+
 }  // namespace
+
+TEST_CASE_METHOD(FullDatabase,
+                 "an attempt of a comparison with a known slot is found by its slot") {
+  StatementLog log(*stores.database);
+  call_queries_of_evidence(*stores.database, comparisons[0]);
+  REQUIRE(EvidenceReader(*stores.database).observed_before(Pass::coverage, 1));
+  int by_slot = 0;
+  for (const auto& sql : std::set<std::string>(log.texts())) {
+    const bool asks_for_slot = sql.find("slot IN (") != std::string::npos ||
+                               sql.find("slot = ") != std::string::npos ||
+                               sql.find("slot >= ") != std::string::npos;
+    if (!asks_for_slot) continue;
+    ++by_slot;
+    CAPTURE(sql);
+    CHECK_THAT(plan_of(*stores.database, sql),
+               Catch::Contains("INDEX attempt_slot_of_comparison (comparison_id=? AND slot"));
+  }
+  CHECK(by_slot == 4);
+}
 
 TEST_CASE_METHOD(FullDatabase,
                  "no query reads a big table as a whole, with ten thousand runs stored") {
