@@ -17,7 +17,7 @@ void add_result(Api& api, RunResult result) {
   const auto comparison = ComparisonStore(*api.database).get(1).value();
   RunStore runs(*api.database);
   result.attempt = "beside";
-  result.environment.facts = {{"cpu_model", "Model X"}};
+  result.environment.facts = {{"cpu_model", "Model X"}, {"cpus", "2"}, {"heap", "mapped"}};
   REQUIRE(runs.issue({.owner = {OwnerKind::comparison, comparison.id},
                       .slot = result.attempt,
                       .build = comparison.candidate,
@@ -53,7 +53,7 @@ TEST_CASE("what a run states beside its time is shown with it, and is not a seri
   const auto page = api.page(path + "time");
   CHECK_THAT(page, Contains("56.7 items/s in the newest run; not judged") &&
                        Contains("1.234 ms in the newest run; not judged"));
-  CHECK_THAT(page, Contains("<td class=\"number\">56.7 items/s</td>"));
+  CHECK_THAT(page, Contains("data-column=\"throughput\">56.7 items/s</td>"));
   CHECK_THAT(api.get(path + "time.md").text,
              Contains("| throughput |") && Contains("| 56.7 items/s |"));
   const auto history = api.get("/api/v1" + path + "throughput");
