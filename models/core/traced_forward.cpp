@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <regex>
 #include <string_view>
 
 namespace torchwatch::models {
@@ -105,13 +106,15 @@ void require_same(const NamedTensors& expected, const NamedTensors& found) {
   if (!same) throw UnsupportedSetup("its TorchScript graph computes other values than eager mode");
 }
 
-/// What went wrong, without stacks: the first line, or that of the operator that failed in a graph.
+/// What went wrong, without stacks and addresses: the first line, or that of the operator that
+/// failed in a graph.
 std::string reason_of(const std::exception& error) {
   const std::string text = error.what();
   constexpr std::string_view kOfOperator = "\nRuntimeError: ";
   const auto at = text.find(kOfOperator);
   const auto begin = at == std::string::npos ? 0 : at + kOfOperator.size();
-  return text.substr(begin, text.find('\n', begin) - begin);
+  const auto line = text.substr(begin, text.find('\n', begin) - begin);
+  return std::regex_replace(line, std::regex(" object at 0x[0-9a-f]+"), "");
 }
 
 }  // namespace
