@@ -145,8 +145,8 @@ NamedTensors TracedForward::trace(const Forward& forward) {
   const auto traced = jit::tracer::trace({}, as_stack, no_name, /*strict=*/false,
                                          /*force_outplace=*/false, &module_);
   if (reads.count() > 0) {
-    throw UnsupportedSetup("its forward reads " + std::to_string(reads.count()) +
-                           " values, which a trace would freeze");
+    throw UnsupportedSetup("its forward reads values of tensors (" + std::to_string(reads.count()) +
+                           "), which a trace would freeze");
   }
   const auto graph = traced.first->graph;
   inputs_ = take_inputs(*graph);

@@ -109,7 +109,8 @@ TEST_CASE("a forward that decides by a value is refused: a trace would freeze th
   const auto deciding = [](Network& network, const torch::Tensor& image) {
     return image.sum().item<double>() > 0 ? network(image) : network(-image);
   };
-  CHECK_THAT(refusal_of(deciding), Contains("reads 1 values, which a trace would freeze"));
+  CHECK_THAT(refusal_of(deciding),
+             Contains("reads values of tensors (1), which a trace would freeze"));
 }
 
 TEST_CASE("a graph that computes another result than eager mode is refused") {

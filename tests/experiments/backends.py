@@ -1,0 +1,137 @@
+#!/usr/bin/env python3
+"""Counts which workloads of the suite a backend takes, and says how long it compiles them.
+
+    backends.py FOLDER --runner PROGRAM [--backend torchscript] [--preset small] [NAME]...
+
+Runs one timing pass of each workload's inference on the CPU, one thread, and keeps what it states
+in FOLDER/runs.jsonl; called again it resumes where it stopped. Then it prints a table in Markdown:
+how many are taken, why the others are not, and how long compiling takes. It compares no times:
+`torchwatch compare BUILD --between backend=eager --and backend=torchscript` does, side by side.
+"""
+
+import argparse
+import json
+import re
+import statistics
+import subprocess
+import sys
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+from kept_rows import KeptRows
+
+WORKLOADS = Path(__file__).resolve().parents[2] / "models/workloads.txt"
+TIME_LIMIT_MS = 900_000
+
+
+def suite() -> list[str]:
+    lines = WORKLOADS.read_text().splitlines()
+    return [line.split()[0] for line in lines if line and not line.startswith("#")]
+
+
+def run(workload: str, options: argparse.Namespace) -> dict[str, Any]:
+    """What the runner states of one timing pass."""
+    request_file, result_file = options.folder / "request.json", options.folder / "result.json"
+    result_file.unlink(missing_ok=True)
+    request = {
+        "schema": 1,
+        "attempt": "backend",
+        "workload": workload,
+        "mode": "infer",
+        "device": "cpu",
+        "backend": options.backend,
+        "preset": options.preset,
+        "pass": "timing",
+        "warmup": 1,
+        "iterations": 3,
+        "iterations_min": 1,
+        "limits": {"time_ms": TIME_LIMIT_MS},
+    }
+    request_file.write_text(json.dumps(request))
+    ended = subprocess.run(
+        [options.runner, "measure", request_file, result_file],
+        check=False,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    if not result_file.exists():
+        return {"status": "died", "reason": f"exit status {ended.returncode}"}
+    result = json.loads(result_file.read_text())
+    return {
+        "status": result["status"],
+        "reason": result["reason"],
+        "compile_ns": result["values"].get("compile_time"),
+    }
+
+
+def measure(options: argparse.Namespace) -> list[dict[str, Any]]:
+    runs = KeptRows(options.folder / "runs.jsonl")
+    chosen = []
+    for workload in options.workloads or suite():
+        asked = {"workload": workload, "backend": options.backend, "preset": options.preset}
+        row = runs.find(**asked)
+        if row is None:
+            row = asked | run(workload, options)
+            runs.add(row)
+            print(workload, row["status"], row["reason"], file=sys.stderr, flush=True)
+        chosen.append(row)
+    return chosen
+
+
+def kind_of(reason: str) -> str:
+    """Reasons that differ in a number alone are one kind."""
+    return re.sub(r"\b\d+\b", "N", reason)
+
+
+def page(rows: list[dict[str, Any]], backend: str) -> str:
+    taken = [row for row in rows if row["status"] == "ok"]
+    refused = defaultdict(list)
+    for row in rows:
+        if row["status"] != "ok":
+            refused[f"{row['status']}: {kind_of(row['reason'])}"].append(row["workload"])
+    lines = [
+        f"`{backend}` takes {len(taken)} of {len(rows)} workloads' inference.",
+        "",
+        "| not taken | workloads | which |",
+        "|---|---:|---|",
+    ]
+    by_count = sorted(refused.items(), key=lambda item: (-len(item[1]), item[0]))
+    lines += [f"| {reason} | {len(names)} | {', '.join(names)} |" for reason, names in by_count]
+    if taken:
+        seconds = sorted((row["compile_ns"] / 1e9, row["workload"]) for row in taken)
+        median = statistics.median(each for each, _ in seconds)
+        most, slowest = seconds[-1]
+        lines += [
+            "",
+            f"Compiling takes {median:.2f} s in the median, at most {most:.1f} ({slowest}).",
+        ]
+    return "\n".join(lines)
+
+
+def parse() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("workloads", nargs="*", metavar="NAME")
+    parser.add_argument("--runner", type=Path, required=True)
+    parser.add_argument("--backend", default="torchscript")
+    parser.add_argument("--preset", default="small", choices=("small", "paper"))
+    options = parser.parse_args()
+    if unknown := set(options.workloads) - set(suite()):
+        parser.error(f"no such workload: {', '.join(sorted(unknown))}")
+    options.folder.mkdir(parents=True, exist_ok=True)
+    options.runner = options.runner.resolve()
+    return options
+
+
+def main() -> int:
+    options = parse()
+    print(page(measure(options), options.backend))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
