@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Counts which workloads of the suite a backend takes, and says how long it compiles them.
 
-    backends.py FOLDER --runner PROGRAM [--backend torchscript] [--preset small] [NAME]...
+    backends.py FOLDER --runner PROGRAM [--backend torchscript] [--preset small] [--json] [NAME]...
 
 Runs one timing pass of each workload's inference on the CPU, one thread, and keeps what it states
 in FOLDER/runs.jsonl; called again it resumes where it stopped. Then it prints a table in Markdown:
@@ -85,28 +85,39 @@ def kind_of(reason: str) -> str:
     return re.sub(r"\b\d+\b", "N", reason)
 
 
-def page(rows: list[dict[str, Any]], backend: str) -> str:
-    taken = [row for row in rows if row["status"] == "ok"]
+def figures_of(rows: list[dict[str, Any]], options: argparse.Namespace) -> dict[str, Any]:
+    taken = {row["workload"]: row["compile_ns"] / 1e9 for row in rows if row["status"] == "ok"}
     refused = defaultdict(list)
     for row in rows:
-        if row["status"] != "ok":
+        if row["workload"] not in taken:
             refused[f"{row['status']}: {kind_of(row['reason'])}"].append(row["workload"])
+    slowest = max(taken, key=taken.__getitem__, default=None)
+    return {
+        "backend": options.backend,
+        "preset": options.preset,
+        "workloads": len(rows),
+        "taken": len(taken),
+        "refused": dict(sorted(refused.items(), key=lambda item: (-len(item[1]), item[0]))),
+        "compile_seconds": {"median": statistics.median(taken.values()), "most": taken[slowest]}
+        if slowest
+        else None,
+        "slowest": slowest,
+    }
+
+
+def page(figures: dict[str, Any]) -> str:
+    taken = f"{figures['taken']} of {figures['workloads']}"
     lines = [
-        f"`{backend}` takes {len(taken)} of {len(rows)} workloads' inference.",
+        f"`{figures['backend']}` takes {taken} workloads' inference.",
         "",
         "| not taken | workloads | which |",
         "|---|---:|---|",
     ]
-    by_count = sorted(refused.items(), key=lambda item: (-len(item[1]), item[0]))
-    lines += [f"| {reason} | {len(names)} | {', '.join(names)} |" for reason, names in by_count]
-    if taken:
-        seconds = sorted((row["compile_ns"] / 1e9, row["workload"]) for row in taken)
-        median = statistics.median(each for each, _ in seconds)
-        most, slowest = seconds[-1]
-        lines += [
-            "",
-            f"Compiling takes {median:.2f} s in the median, at most {most:.1f} ({slowest}).",
-        ]
+    for reason, names in figures["refused"].items():
+        lines.append(f"| {reason} | {len(names)} | {', '.join(names)} |")
+    if seconds := figures["compile_seconds"]:
+        most = f"{seconds['most']:.1f} ({figures['slowest']})"
+        lines += ["", f"Compiling takes {seconds['median']:.2f} s in the median, at most {most}."]
     return "\n".join(lines)
 
 
@@ -119,6 +130,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--runner", type=Path, required=True)
     parser.add_argument("--backend", default="torchscript")
     parser.add_argument("--preset", default="small", choices=("small", "paper"))
+    parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     if unknown := set(options.workloads) - set(suite()):
         parser.error(f"no such workload: {', '.join(sorted(unknown))}")
@@ -129,7 +141,8 @@ def parse() -> argparse.Namespace:
 
 def main() -> int:
     options = parse()
-    print(page(measure(options), options.backend))
+    figures = figures_of(measure(options), options)
+    print(json.dumps(figures, indent=2) if options.json else page(figures))
     return 0
 
 

@@ -233,7 +233,20 @@ def source_day_rows(result: dict[str, Any]) -> Figures:
         yield f"git bisect, median of 5, {row['culprit']}, {day}: builds; runs", figure
 
 
+def backends_rows(result: dict[str, Any]) -> Figures:
+    yield (
+        f"workloads whose inference {result['backend']} takes, {result['preset']} preset",
+        f"{result['taken']} of {result['workloads']}",
+    )
+    if seconds := result["compile_seconds"]:
+        yield (
+            f"seconds that {result['backend']} compiles: median; most",
+            f"{seconds['median']:.2f}; {seconds['most']:.1f} ({result['slowest']})",
+        )
+
+
 PROGRAMS: dict[str, tuple[str, Callable[[Any], Figures]]] = {
+    "backends": ("backends", backends_rows),
     "detection": ("detection", detection_rows),
     "peer_detectors": ("detection", detection_rows),
     "search": ("search", search_rows),

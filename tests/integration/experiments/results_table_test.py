@@ -167,6 +167,17 @@ class Rows(unittest.TestCase):
         self.assertIn(
             "| 1.004 (0.999-1.008), 10 rounds |", rows_of("blocked_autorange", [chain])[0]
         )
+        backend = {
+            "backend": "torchscript",
+            "preset": "small",
+            "workloads": 84,
+            "taken": 51,
+            "compile_seconds": {"median": 0.734, "most": 11.35},
+            "slowest": "DALLE2_pytorch",
+        }
+        self.assertIn("| 51 of 84 |", rows_of("backends", backend)[0])
+        self.assertIn("| 0.73; 11.3 (DALLE2_pytorch) |", rows_of("backends", backend)[1])
+        self.assertEqual(len(rows_of("backends", backend | {"compile_seconds": None})), 1)
 
 
 class Table(unittest.TestCase):
