@@ -38,6 +38,7 @@ TEST_CASE("a setting is read and written in the same words, in one order") {
         "precision=bf16,threads=2,OMP_SCHEDULE=static\\,4");
   CHECK(read("OMP_SCHEDULE=static\\,4").environment.at("OMP_SCHEDULE") == "static,4");
   CHECK(to_string(read("eager")) == "backend=eager");
+  CHECK(to_string(read("bf16,torchscript")) == "precision=bf16,backend=torchscript");
 }
 
 TEST_CASE("a setting changes what it names of a benchmark, and nothing else") {
