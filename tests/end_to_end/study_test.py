@@ -1,4 +1,4 @@
-"""Two settings of one real LibTorch, compared by the real command: a study of four pairs."""
+"""Two settings of one real LibTorch, compared by the real command: a study of six pairs."""
 
 import json
 import sqlite3
@@ -8,7 +8,7 @@ from typing import Any
 from command import LIBTORCH, CommandTest
 
 STUDY = """
-title = "Four pairs"
+title = "Six pairs"
 about = "What a study can come to."
 workloads = ["lennard_jones"]
 configurations = ["cpu-train"]
@@ -34,6 +34,20 @@ and = "gradients=zeroed"
 name = "flushed"
 between = "default"
 and = "denormals=flushed,OMP_WAIT_POLICY=passive"
+
+[[pair]]
+name = "a graph"
+workloads = ["tts_angular"]
+configurations = ["cpu-infer"]
+between = "backend=eager"
+and = "backend=torchscript"
+
+[[pair]]
+name = "no graph"
+workloads = ["soft_actor_critic"]
+configurations = ["cpu-infer"]
+between = "backend=eager"
+and = "backend=torchscript"
 """
 
 DECIDED = {"unchanged", "regressed", "improved", "inconclusive"}
@@ -73,6 +87,9 @@ class Study(CommandTest):
         own = verdicts["a step of its own"]
         self.assertEqual(own["verdict"], "unsupported")
         self.assertIn("a step of its own", own["reason"])
+        self.assertIn(verdicts["a graph"]["verdict"], DECIDED)
+        self.assertEqual(verdicts["no graph"]["verdict"], "unsupported")
+        self.assertIn("which a trace would freeze", verdicts["no graph"]["reason"])
 
         # The variable reached one side alone.
         stated = self.variables()
@@ -84,7 +101,7 @@ class Study(CommandTest):
         shown = self.run_command("study", "study.toml", "--stored")
         self.assertIn("denormals=flushed,OMP_WAIT_POLICY=passive", shown.stdout)
         page = self.run_command("study", "study.toml", "--stored", "--format", "markdown").stdout
-        self.assertIn("# Four pairs", page)
+        self.assertIn("# Six pairs", page)
         self.assertIn("clears its gradients in a step of its own", page)
 
 
