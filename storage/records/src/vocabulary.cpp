@@ -177,8 +177,9 @@ Result<Variant> parse_variant(std::string_view text) {
 Result<Variant> parse_asked_variant(std::string_view text) {
   TW_TRY(const auto variant, parse_variant(text));
   if (variant.backend != Backend::aot_inductor) return variant;
-  return fail(ErrorCode::invalid, "variant \"" + std::string(text) +
-                                      "\" cannot be measured: eager and torchscript are built");
+  return fail(ErrorCode::invalid,
+              "variant \"" + std::string(text) +
+                  "\" cannot be measured: the backends are eager and torchscript");
 }
 
 std::string to_string(const Benchmark& benchmark) {

@@ -78,8 +78,9 @@ TEST_CASE("a backend that is not built is read of stored rows, and refused where
   REQUIRE(parse_variant("aot_inductor").value().backend == Backend::aot_inductor);
   const auto refused = parse_asked_variant("bf16,aot_inductor");
   REQUIRE(refused.error().code == ErrorCode::invalid);
-  REQUIRE(refused.error().message ==
-          "variant \"bf16,aot_inductor\" cannot be measured: eager and torchscript are built");
+  REQUIRE(
+      refused.error().message ==
+      "variant \"bf16,aot_inductor\" cannot be measured: the backends are eager and torchscript");
 }
 
 TEST_CASE("a variant with a part that means nothing is refused") {
