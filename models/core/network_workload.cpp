@@ -167,13 +167,16 @@ void NetworkWorkload::compile() {
     for (const auto& each : module->named_buffers()) held.emplace_back(each.key(), each.value());
   }
   traced_ = std::make_unique<TracedForward>([this] { return forward(); }, held, setup_.seed);
+  iterate();
+  if (!has_run_traced_) {
+    throw UnsupportedSetup("its iteration is more than one forward, which alone is traced");
+  }
+  // The graph has what it needs of them; an application that runs graphs has no network beside.
+  for (auto& [name, tensor] : held) tensor.set_data(torch::empty({0}, tensor.options()));
 }
 
 void NetworkWorkload::step() {
   iterate();
-  if (traced_ && !has_run_traced_) {
-    throw UnsupportedSetup("its iteration is more than one forward, which alone is traced");
-  }
   if (is_training() && setup_.zero_gradients && !has_cleared_as_asked_) {
     throw UnsupportedSetup("this workload clears its gradients in a step of its own");
   }

@@ -150,6 +150,10 @@ NamedTensors TracedForward::trace(const Forward& forward) {
   }
   const auto graph = traced.first->graph;
   inputs_ = take_inputs(*graph);
+  // From here on the tensors are the graph's own, whatever becomes of the network's.
+  for (const auto& each : module_.named_attributes(/*recurse=*/false)) {
+    if (each.value.isTensor()) module_.setattr(each.name, each.value.toTensor().detach());
+  }
   module_.type()->addMethod(module_._ivalue()->compilation_unit()->create_function(
       c10::QualifiedName(*module_.type()->name(), "forward"), graph));
   for (const auto& [name, tensor] : outputs) names_.push_back(name);

@@ -67,7 +67,7 @@ class NetworkWorkload : public Workload {
   Modules modules_;
   bool has_cleared_as_asked_ = false;  ///< the last step was the default one
   std::unique_ptr<TracedForward> traced_;
-  bool has_run_traced_ = false;  ///< the last step was the default one
+  bool has_run_traced_ = false;  ///< an iteration is the traced forward
 };
 
 }  // namespace torchwatch::models

@@ -86,7 +86,7 @@ class Workload {
   virtual ~Workload() = default;
 
   /// Makes what the setup's backend runs, from one forward; in eager mode, nothing. Call it once,
-  /// before the first step. Throws UnsupportedSetup where the backend cannot take the workload.
+  /// before the first step; steps and outputs alone work after it. Throws UnsupportedSetup.
   virtual void compile() {}
 
   /// Runs one iteration on the same inputs each time. Mode::train: gradients, forward, loss,
