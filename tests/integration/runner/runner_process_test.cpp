@@ -1,3 +1,5 @@
+#include "runner_process.hpp"
+
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -9,7 +11,6 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "runner_process.hpp"
 #include "torchwatch/protocol/request.hpp"
 #include "torchwatch/protocol/result.hpp"
 
