@@ -70,6 +70,14 @@ NamedTensors distinct_parameters(const Modules& modules) {
   return distinct;
 }
 
+NamedTensors buffers_of(const Modules& modules) {
+  NamedTensors buffers;
+  for (const auto& module : modules) {
+    for (const auto& each : module->named_buffers()) buffers.emplace_back(each.key(), each.value());
+  }
+  return buffers;
+}
+
 /// Module::to would cast whole numbers as well.
 void cast(torch::nn::Module& module, torch::ScalarType type) {
   if (type == torch::kFloat32) return;
@@ -117,12 +125,7 @@ NetworkWorkload::~NetworkWorkload() = default;
 void NetworkWorkload::adopt(Modules modules) {
   modules_ = std::move(modules);
   if (setup_.fill == Fill::formula) {
-    NamedTensors buffers;
-    for (const auto& module : modules_) {
-      for (const auto& each : module->named_buffers())
-        buffers.emplace_back(each.key(), each.value());
-    }
-    fill_by_formula(distinct_parameters(modules_), buffers);
+    fill_by_formula(distinct_parameters(modules_), buffers_of(modules_));
   }
   for (const auto& module : modules_) {
     module->to(device_);
@@ -162,10 +165,8 @@ Census NetworkWorkload::census() const {
 void NetworkWorkload::compile() {
   if (setup_.backend == Backend::eager) return;
   const torch::NoGradGuard no_gradients;
-  NamedTensors held = distinct_parameters(modules_);
-  for (const auto& module : modules_) {
-    for (const auto& each : module->named_buffers()) held.emplace_back(each.key(), each.value());
-  }
+  auto held = distinct_parameters(modules_);
+  for (auto& buffer : buffers_of(modules_)) held.push_back(std::move(buffer));
   traced_ = std::make_unique<TracedForward>([this] { return forward(); }, held, setup_.seed);
   iterate();
   if (!has_run_traced_) {

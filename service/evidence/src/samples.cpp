@@ -33,6 +33,10 @@ void add_samples(SeriesRun& run, const std::vector<SampleSet>& sets, std::string
   run.samples.assign(set->samples.begin(), set->samples.end());
 }
 
+bool is_of_compiling(Metric metric) {
+  return metric == Metric::compile_time || metric == Metric::compile_peak;
+}
+
 void add_beside(SeriesRun& run, const RunDetail& detail, Metric shown) {
   for (const auto& [metric, value] : detail.values) {
     if (metric != shown && shown_with(metric) == shown) run.beside.emplace(metric, value);
@@ -95,7 +99,10 @@ Result<std::vector<SeriesRun>> runs_of(const Context& context,
 
 Result<Beside> beside(storage::Database& database, const Series& series, int runs) {
   Beside beside;
+  const bool compiles = series.benchmark.variant.backend != Backend::eager;
   for (const auto metric : metrics_beside(series.metric)) {
+    // Looking for what no run states would read them all.
+    if (!compiles && is_of_compiling(metric)) continue;
     TW_TRY(const auto values,
            storage::RunStore(database).history({series.benchmark, metric}, runs));
     for (const auto& value : values) beside[metric].emplace(value.attempt, value.value);
