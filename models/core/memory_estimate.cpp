@@ -1,6 +1,8 @@
 #include "torchwatch/models/memory_estimate.hpp"
 
 #include <algorithm>
+#include <new>
+#include <string_view>
 
 namespace torchwatch::models {
 namespace {
@@ -40,6 +42,13 @@ std::optional<MemoryEstimate> estimate_memory(const Entry& entry, const Setup& s
   const int batch = batch_of(entry.definition, setup);
   return MemoryEstimate{.allocated = peak_at(figures->allocated, batch),
                         .resident = peak_at(figures->resident, batch)};
+}
+
+// LibTorch's CPU allocator has no error type of its own, only a text.
+bool is_out_of_memory(const std::exception& error) {
+  return dynamic_cast<const std::bad_alloc*>(&error) != nullptr ||
+         std::string_view(error.what()).find("DefaultCPUAllocator: can't allocate memory") !=
+             std::string_view::npos;
 }
 
 }  // namespace torchwatch::models

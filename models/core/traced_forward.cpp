@@ -5,6 +5,8 @@
 #include <regex>
 #include <string_view>
 
+#include "torchwatch/models/memory_estimate.hpp"
+
 namespace torchwatch::models {
 namespace {
 
@@ -130,6 +132,7 @@ TracedForward::TracedForward(const Forward& forward, const NamedTensors& held, s
   } catch (const UnsupportedSetup&) {
     throw;
   } catch (const std::exception& error) {
+    if (is_out_of_memory(error)) throw;
     throw UnsupportedSetup("TorchScript cannot take it: " + reason_of(error));
   }
 }

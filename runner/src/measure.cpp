@@ -3,11 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <exception>
-#include <new>
-#include <string_view>
 #include <utility>
 
 #include "torchwatch/activity/trace.hpp"
+#include "torchwatch/models/memory_estimate.hpp"
 #include "torchwatch/records/statistics.hpp"
 #include "torchwatch/records/suggestion.hpp"
 #include "torchwatch/runner/calibration.hpp"
@@ -144,13 +143,6 @@ void run_pass(const models::Definition& definition, const Request& request,
   result.environment.volatile_facts.merge(volatile_facts(before, read_kernel_counters()));
 }
 
-/// LibTorch's CPU allocator has no error type of its own, only a text.
-bool is_out_of_memory(const std::exception& error) {
-  return dynamic_cast<const std::bad_alloc*>(&error) != nullptr ||
-         std::string_view(error.what()).find("DefaultCPUAllocator: can't allocate memory") !=
-             std::string_view::npos;
-}
-
 /// An exception of the workload becomes the result; figures that it left behind are discarded.
 void run_guarded(const models::Definition& definition, const Request& request,
                  const Recorder& recorder, Interleave interleave, RunResult& result) {
@@ -163,8 +155,8 @@ void run_guarded(const models::Definition& definition, const Request& request,
     status = RunStatus::unsupported;
     reason = error.what();
   } catch (const std::exception& error) {
-    reason = is_out_of_memory(error) ? memory_exhaustion(definition, request)
-                                     : "the workload threw: " + reason_of(error);
+    reason = models::is_out_of_memory(error) ? memory_exhaustion(definition, request)
+                                             : "the workload threw: " + reason_of(error);
   }
   result = RunResult();
   result.attempt = request.attempt;

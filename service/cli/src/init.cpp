@@ -19,8 +19,8 @@ Outcome run_init(const Invocation& invocation) {
   TW_TRY(const auto config, config::load(file, true));
   const auto checked = check(config);
   if (invocation.json) {
-    const nlohmann::json json{{"schema", 1}, {"file", file.string()}, {"items", checked.json}};
-    invocation.out << json.dump(2) << '\n';
+    const nlohmann::json answer{{"schema", 1}, {"file", file.string()}, {"items", checked.json}};
+    invocation.out << answer.dump(2) << '\n';
     return ExitStatus::done;
   }
   invocation.out << "Wrote " << file.string()

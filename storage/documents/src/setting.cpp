@@ -41,7 +41,7 @@ tl::unexpected<Error> invalid(std::string message, std::string remedy) {
   return fail(ErrorCode::invalid, std::move(message), std::move(remedy));
 }
 
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   return "\"" + std::string(text) + "\"";
 }
 
@@ -115,7 +115,7 @@ class Part {
     if (name_ == "workload") return read_workload(setting);
     if (is_variable(name_)) return read_variable(setting);
     return invalid(
-        "unknown setting " + quoted(name_ + "=" + value_) +
+        "unknown setting " + in_quotes(name_ + "=" + value_) +
             ": must be threads=N, batch=N, a precision, backend=, heap=, denormals=, gradients=, "
             "workload= or an environment variable NAME=VALUE",
         did_you_mean(name_, known_words()) +
@@ -147,7 +147,7 @@ class Part {
   }
   Status read_choice(std::string_view no, std::string_view yes, std::optional<bool>& member) const {
     if (value_ == yes || value_ == no) return set(member, value_ == yes);
-    return invalid("invalid " + quoted(name_ + "=" + value_) + ": must be " + name_ + "=" +
+    return invalid("invalid " + in_quotes(name_ + "=" + value_) + ": must be " + name_ + "=" +
                        std::string(no) + " or " + name_ + "=" + std::string(yes),
                    "");
   }
@@ -184,7 +184,7 @@ Status read_part(const std::string& text, Setting& setting) {
   if (parse_precision(text)) return Part("precision", text).read(setting);
   if (parse_backend(text)) return Part("backend", text).read(setting);
   return invalid(
-      "unknown setting " + quoted(text) + ": must be NAME=VALUE, a precision, or default alone",
+      "unknown setting " + in_quotes(text) + ": must be NAME=VALUE, a precision, or default alone",
       did_you_mean(text, known_words()) + "`torchwatch compare --help` says what each one means");
 }
 

@@ -4,6 +4,7 @@
 
 using namespace torchwatch;
 using Catch::Matchers::Contains;
+using Catch::Matchers::StartsWith;
 using nlohmann::json;
 
 namespace {
@@ -43,6 +44,15 @@ TEST_CASE("the operators of a graph are those that it calls: freezing folds the 
   REQUIRE(result.status == RunStatus::ok);
   CHECK_FALSE(result.operators.empty());
   CHECK_FALSE(result.operators.contains("aten::batch_norm"));
+}
+
+TEST_CASE("a graph that runs out of memory failed, as it is no matter of the backend's") {
+  auto wanted = traced("resnet18");
+  wanted["batch"] = 4096;
+  wanted["limits"] = {{"memory_bytes", std::int64_t{1} << 30}};
+  const auto result = measure(wanted);
+  CHECK(result.status == RunStatus::failed);
+  CHECK_THAT(result.reason, StartsWith("the workload ran out of memory at batch 4096"));
 }
 
 TEST_CASE("what a backend cannot take is unsupported with the reason") {

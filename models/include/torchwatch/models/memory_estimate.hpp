@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <exception>
 #include <optional>
 
 #include "torchwatch/models/registry.hpp"
@@ -17,5 +18,8 @@ struct MemoryEstimate {
 /// figures measured on a CPU with one thread (docs/measuring.md, "Memory estimates"). Empty where
 /// nothing was measured: other precisions, and the small preset, which is made to fit.
 std::optional<MemoryEstimate> estimate_memory(const Entry&, const Setup&);
+
+/// Whether a workload ended for want of memory.
+bool is_out_of_memory(const std::exception&);
 
 }  // namespace torchwatch::models
