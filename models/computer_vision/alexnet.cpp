@@ -3,7 +3,7 @@
 #include "torchwatch/models/registry.hpp"
 
 namespace torchwatch::models {
-namespace {
+namespace alexnet {
 
 namespace nn = torch::nn;
 
@@ -52,7 +52,7 @@ struct AlexNetImpl : nn::Module {
 };
 TORCH_MODULE(AlexNet);
 
-}  // namespace
+}  // namespace alexnet
 
 TORCHWATCH_DEFINE(alexnet) {
   return {.domain = "computer vision",
@@ -61,7 +61,8 @@ TORCHWATCH_DEFINE(alexnet) {
           .small = {.train = 4, .infer = 4},
           .runs_in_16_bits = true,
           .cut = "images 64x64, linear layers 256 wide, batch 4",
-          .build = build_classifier<TorchvisionClassifier, AlexNet, kPaper, kSmall>};
+          .build = build_classifier<TorchvisionClassifier, alexnet::AlexNet, alexnet::kPaper,
+                                    alexnet::kSmall>};
 }
 
 }  // namespace torchwatch::models

@@ -5,7 +5,7 @@
 #include "torchwatch/models/registry.hpp"
 
 namespace torchwatch::models {
-namespace {
+namespace background_matting {
 
 namespace nn = torch::nn;
 
@@ -349,7 +349,7 @@ class BackgroundMattingWorkload final : public NetworkWorkload {
   std::unique_ptr<torch::optim::Adam> generator_adam_, discriminator_adam_;
 };
 
-}  // namespace
+}  // namespace background_matting
 
 TORCHWATCH_DEFINE(Background_Matting) {
   return {.domain = "computer vision",
@@ -359,7 +359,7 @@ TORCHWATCH_DEFINE(Background_Matting) {
           .batch_rule = BatchRule::fixed,
           .refusals = {.infer = "the original has no inference"},
           .cut = "images 64x64, 16 feature maps, batch 2",
-          .build = build_as<BackgroundMattingWorkload>};
+          .build = build_as<background_matting::BackgroundMattingWorkload>};
 }
 
 }  // namespace torchwatch::models

@@ -6,7 +6,7 @@
 #include "torchwatch/models/registry.hpp"
 
 namespace torchwatch::models {
-namespace {
+namespace cyclegan {
 
 namespace nn = torch::nn;
 
@@ -213,7 +213,7 @@ class CycleGanWorkload final : public NetworkWorkload {
   std::unique_ptr<torch::optim::Adam> generator_adam_, discriminator_adam_;
 };
 
-}  // namespace
+}  // namespace cyclegan
 
 TORCHWATCH_DEFINE(pytorch_CycleGAN_and_pix2pix) {
   return {.domain = "computer vision",
@@ -222,7 +222,7 @@ TORCHWATCH_DEFINE(pytorch_CycleGAN_and_pix2pix) {
           .small = {.train = 1, .infer = 1},
           .batch_rule = BatchRule::fixed,
           .cut = "images 32x32, 32 feature maps",
-          .build = build_as<CycleGanWorkload>};
+          .build = build_as<cyclegan::CycleGanWorkload>};
 }
 
 }  // namespace torchwatch::models

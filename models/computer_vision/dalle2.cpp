@@ -4,7 +4,7 @@
 #include "torchwatch/models/registry.hpp"
 
 namespace torchwatch::models {
-namespace {
+namespace dalle2 {
 
 namespace nn = torch::nn;
 using dalle2::ClipSize;
@@ -97,7 +97,7 @@ class Dalle2Workload final : public NetworkWorkload {
   torch::Tensor images_;
 };
 
-}  // namespace
+}  // namespace dalle2
 
 TORCHWATCH_DEFINE(DALLE2_pytorch) {
   return {.domain = "computer vision",
@@ -107,7 +107,7 @@ TORCHWATCH_DEFINE(DALLE2_pytorch) {
           .cut =
               "images 16x16 and 32x32, 32 tokens of which CLIP takes 16, vocabulary 1,000, widths "
               "64 (CLIP, prior), 16 and 8 (U-Nets), batch 1",
-          .build = build_as<Dalle2Workload>};
+          .build = build_as<dalle2::Dalle2Workload>};
 }
 
 }  // namespace torchwatch::models

@@ -3,7 +3,7 @@
 #include "torchwatch/models/registry.hpp"
 
 namespace torchwatch::models {
-namespace {
+namespace dcgan {
 
 namespace nn = torch::nn;
 
@@ -169,7 +169,7 @@ class DcganWorkload final : public NetworkWorkload {
   std::unique_ptr<torch::optim::Adam> discriminator_adam_, generator_adam_;
 };
 
-}  // namespace
+}  // namespace dcgan
 
 TORCHWATCH_DEFINE(dcgan) {
   return {.domain = "computer vision",
@@ -177,7 +177,7 @@ TORCHWATCH_DEFINE(dcgan) {
           .paper = {.train = 32, .infer = 256},
           .small = {.train = 4, .infer = 16},
           .cut = "16 feature maps, batch 4 / 16",
-          .build = build_as<DcganWorkload>};
+          .build = build_as<dcgan::DcganWorkload>};
 }
 
 }  // namespace torchwatch::models

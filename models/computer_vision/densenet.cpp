@@ -3,7 +3,7 @@
 #include "torchwatch/models/registry.hpp"
 
 namespace torchwatch::models {
-namespace {
+namespace densenet {
 
 namespace nn = torch::nn;
 
@@ -112,17 +112,17 @@ struct DenseNetImpl : nn::Module {
 };
 TORCH_MODULE(DenseNet);
 
-}  // namespace
+}  // namespace densenet
 
 TORCHWATCH_DEFINE(densenet121) {
-  return {
-      .domain = "computer vision",
-      .task = "image classification",
-      .paper = {.train = 256, .infer = 64},
-      .small = {.train = 2, .infer = 2},
-      .runs_in_16_bits = true,
-      .cut = "images 64x64, batch 2",
-      .build = build_fixed_classifier<TorchvisionClassifier, DenseNet, kPaperImage, kSmallImage>};
+  return {.domain = "computer vision",
+          .task = "image classification",
+          .paper = {.train = 256, .infer = 64},
+          .small = {.train = 2, .infer = 2},
+          .runs_in_16_bits = true,
+          .cut = "images 64x64, batch 2",
+          .build = build_fixed_classifier<TorchvisionClassifier, densenet::DenseNet,
+                                          densenet::kPaperImage, densenet::kSmallImage>};
 }
 
 }  // namespace torchwatch::models

@@ -8,7 +8,7 @@
 #include "torchwatch/models/registry.hpp"
 
 namespace torchwatch::models {
-namespace {
+namespace detectron2_fcos {
 
 using namespace detection;
 
@@ -215,7 +215,7 @@ class FcosWorkload final : public NetworkWorkload {
   torch::Tensor pixels_;
 };
 
-}  // namespace
+}  // namespace detectron2_fcos
 
 TORCHWATCH_DEFINE(detectron2_fcos_r_50_fpn) {
   return {.domain = "computer vision",
@@ -225,7 +225,7 @@ TORCHWATCH_DEFINE(detectron2_fcos_r_50_fpn) {
           .refusals = {.train = "the original raises: its library cannot train this network"},
           .runs_in_16_bits = true,
           .cut = "image 128x160, backbone and heads a quarter as wide",
-          .build = build_as<FcosWorkload>};
+          .build = build_as<detectron2_fcos::FcosWorkload>};
 }
 
 }  // namespace torchwatch::models

@@ -7,7 +7,7 @@
 #include "torchwatch/models/registry.hpp"
 
 namespace torchwatch::models {
-namespace {
+namespace doctr_det_predictor {
 
 namespace nn = torch::nn;
 
@@ -160,7 +160,7 @@ class TextDetectionWorkload final : public NetworkWorkload {
   std::vector<std::vector<TextBox>> pages_;
 };
 
-}  // namespace
+}  // namespace doctr_det_predictor
 
 TORCHWATCH_DEFINE(doctr_det_predictor) {
   return {.domain = "computer vision",
@@ -169,7 +169,7 @@ TORCHWATCH_DEFINE(doctr_det_predictor) {
           .small = {.infer = 1},
           .refusals = {.train = "the original has no training"},
           .cut = "images 128x128, half the channels",
-          .build = build_as<TextDetectionWorkload>};
+          .build = build_as<doctr_det_predictor::TextDetectionWorkload>};
 }
 
 }  // namespace torchwatch::models

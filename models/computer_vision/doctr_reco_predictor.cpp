@@ -5,7 +5,7 @@
 #include "torchwatch/models/registry.hpp"
 
 namespace torchwatch::models {
-namespace {
+namespace doctr_reco_predictor {
 
 namespace nn = torch::nn;
 
@@ -127,7 +127,7 @@ class RecognitionWorkload final : public NetworkWorkload {
   std::vector<Word> words_;
 };
 
-}  // namespace
+}  // namespace doctr_reco_predictor
 
 // Filed under detection by the suite, although it recognises text.
 TORCHWATCH_DEFINE(doctr_reco_predictor) {
@@ -138,7 +138,7 @@ TORCHWATCH_DEFINE(doctr_reco_predictor) {
           .refusals = {.train = "the original has no training"},
           .no_autocast = "its characters are read from float32 alone",
           .cut = "half the channels of the convolutions",
-          .build = build_as<RecognitionWorkload>};
+          .build = build_as<doctr_reco_predictor::RecognitionWorkload>};
 }
 
 }  // namespace torchwatch::models

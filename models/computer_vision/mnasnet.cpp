@@ -3,7 +3,7 @@
 #include "torchwatch/models/registry.hpp"
 
 namespace torchwatch::models {
-namespace {
+namespace mnasnet {
 
 namespace nn = torch::nn;
 
@@ -99,17 +99,17 @@ struct MNASNetImpl : nn::Module {
 };
 TORCH_MODULE(MNASNet);
 
-}  // namespace
+}  // namespace mnasnet
 
 TORCHWATCH_DEFINE(mnasnet1_0) {
-  return {
-      .domain = "computer vision",
-      .task = "image classification",
-      .paper = {.train = 32, .infer = 32},
-      .small = {.train = 4, .infer = 4},
-      .runs_in_16_bits = true,
-      .cut = "images 64x64, batch 4",
-      .build = build_fixed_classifier<TorchvisionClassifier, MNASNet, kPaperImage, kSmallImage>};
+  return {.domain = "computer vision",
+          .task = "image classification",
+          .paper = {.train = 32, .infer = 32},
+          .small = {.train = 4, .infer = 4},
+          .runs_in_16_bits = true,
+          .cut = "images 64x64, batch 4",
+          .build = build_fixed_classifier<TorchvisionClassifier, mnasnet::MNASNet,
+                                          mnasnet::kPaperImage, mnasnet::kSmallImage>};
 }
 
 }  // namespace torchwatch::models

@@ -4,7 +4,7 @@
 #include "torchwatch/models/registry.hpp"
 
 namespace torchwatch::models {
-namespace {
+namespace mobilenet_v2 {
 
 namespace nn = torch::nn;
 
@@ -73,7 +73,7 @@ struct MobileNetV2Impl : nn::Module {
 };
 TORCH_MODULE(MobileNetV2);
 
-}  // namespace
+}  // namespace mobilenet_v2
 
 TORCHWATCH_DEFINE(mobilenet_v2) {
   return {.domain = "computer vision",
@@ -82,8 +82,8 @@ TORCHWATCH_DEFINE(mobilenet_v2) {
           .small = {.train = 4, .infer = 4},
           .runs_in_16_bits = true,
           .cut = "images 64x64, batch 4",
-          .build =
-              build_fixed_classifier<TorchvisionClassifier, MobileNetV2, kPaperImage, kSmallImage>};
+          .build = build_fixed_classifier<TorchvisionClassifier, mobilenet_v2::MobileNetV2,
+                                          mobilenet_v2::kPaperImage, mobilenet_v2::kSmallImage>};
 }
 
 }  // namespace torchwatch::models

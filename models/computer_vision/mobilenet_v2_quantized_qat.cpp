@@ -5,7 +5,7 @@
 #include "torchwatch/models/registry.hpp"
 
 namespace torchwatch::models {
-namespace {
+namespace mobilenet_v2_quantized_qat {
 
 namespace nn = torch::nn;
 
@@ -130,7 +130,7 @@ struct MobileNetV2Impl : nn::Module {
 };
 TORCH_MODULE(MobileNetV2);
 
-}  // namespace
+}  // namespace mobilenet_v2_quantized_qat
 
 TORCHWATCH_DEFINE(mobilenet_v2_quantized_qat) {
   return {
@@ -141,7 +141,9 @@ TORCHWATCH_DEFINE(mobilenet_v2_quantized_qat) {
       .refusals = {.cuda_infer = "the original's int8 network runs on a CPU only"},
       .no_autocast = "fake quantisation takes float32 alone",
       .cut = "images 64x64, batch 4",
-      .build = build_fixed_classifier<QuantizedClassifier, MobileNetV2, kPaperImage, kSmallImage>};
+      .build = build_fixed_classifier<QuantizedClassifier, mobilenet_v2_quantized_qat::MobileNetV2,
+                                      mobilenet_v2_quantized_qat::kPaperImage,
+                                      mobilenet_v2_quantized_qat::kSmallImage>};
 }
 
 }  // namespace torchwatch::models

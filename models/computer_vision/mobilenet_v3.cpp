@@ -3,7 +3,7 @@
 #include "torchwatch/models/registry.hpp"
 
 namespace torchwatch::models {
-namespace {
+namespace mobilenet_v3 {
 
 namespace nn = torch::nn;
 
@@ -129,7 +129,7 @@ struct MobileNetV3Impl : nn::Module {
 };
 TORCH_MODULE(MobileNetV3);
 
-}  // namespace
+}  // namespace mobilenet_v3
 
 TORCHWATCH_DEFINE(mobilenet_v3_large) {
   return {.domain = "computer vision",
@@ -138,8 +138,8 @@ TORCHWATCH_DEFINE(mobilenet_v3_large) {
           .small = {.train = 4, .infer = 4},
           .runs_in_16_bits = true,
           .cut = "images 64x64, batch 4",
-          .build =
-              build_fixed_classifier<TorchvisionClassifier, MobileNetV3, kPaperImage, kSmallImage>};
+          .build = build_fixed_classifier<TorchvisionClassifier, mobilenet_v3::MobileNetV3,
+                                          mobilenet_v3::kPaperImage, mobilenet_v3::kSmallImage>};
 }
 
 }  // namespace torchwatch::models

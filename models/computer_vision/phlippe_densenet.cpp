@@ -3,7 +3,7 @@
 #include "torchwatch/models/registry.hpp"
 
 namespace torchwatch::models {
-namespace {
+namespace phlippe_densenet {
 
 namespace nn = torch::nn;
 
@@ -105,7 +105,7 @@ class PhlippeDenseNetWorkload final : public ImageClassifier {
   }
 };
 
-}  // namespace
+}  // namespace phlippe_densenet
 
 TORCHWATCH_DEFINE(phlippe_densenet) {
   return {.domain = "computer vision",
@@ -113,7 +113,7 @@ TORCHWATCH_DEFINE(phlippe_densenet) {
           .paper = {.train = 128, .infer = 128},
           .small = {.train = 4, .infer = 4},
           .cut = "batch 4",
-          .build = build_as<PhlippeDenseNetWorkload>};
+          .build = build_as<phlippe_densenet::PhlippeDenseNetWorkload>};
 }
 
 }  // namespace torchwatch::models

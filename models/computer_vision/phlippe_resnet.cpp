@@ -3,7 +3,7 @@
 #include "torchwatch/models/registry.hpp"
 
 namespace torchwatch::models {
-namespace {
+namespace phlippe_resnet {
 
 namespace nn = torch::nn;
 
@@ -84,7 +84,7 @@ class PhlippeResNetWorkload final : public ImageClassifier {
   }
 };
 
-}  // namespace
+}  // namespace phlippe_resnet
 
 TORCHWATCH_DEFINE(phlippe_resnet) {
   return {.domain = "computer vision",
@@ -92,7 +92,7 @@ TORCHWATCH_DEFINE(phlippe_resnet) {
           .paper = {.train = 128, .infer = 128},
           .small = {.train = 8, .infer = 8},
           .cut = "batch 8",
-          .build = build_as<PhlippeResNetWorkload>};
+          .build = build_as<phlippe_resnet::PhlippeResNetWorkload>};
 }
 
 }  // namespace torchwatch::models

@@ -3,7 +3,7 @@
 #include "torchwatch/models/registry.hpp"
 
 namespace torchwatch::models {
-namespace {
+namespace pytorch_unet {
 
 namespace nn = torch::nn;
 
@@ -175,7 +175,7 @@ class UNetWorkload final : public NetworkWorkload {
   torch::Tensor masks_;
 };
 
-}  // namespace
+}  // namespace pytorch_unet
 
 TORCHWATCH_DEFINE(pytorch_unet) {
   return {.domain = "computer vision",
@@ -184,7 +184,7 @@ TORCHWATCH_DEFINE(pytorch_unet) {
           .small = {.train = 1, .infer = 1},
           .no_autocast = "its loss multiplies float32 alone",
           .cut = "images 64x95, a quarter of the channels",
-          .build = build_as<UNetWorkload>};
+          .build = build_as<pytorch_unet::UNetWorkload>};
 }
 
 }  // namespace torchwatch::models

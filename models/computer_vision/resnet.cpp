@@ -4,7 +4,7 @@
 #include "torchwatch/models/registry.hpp"
 
 namespace torchwatch::models {
-namespace {
+namespace resnet {
 
 struct Size {
   int width = 64;  ///< channels of the first stage; each stage doubles them
@@ -19,7 +19,7 @@ std::unique_ptr<Workload> build_resnet(const Setup& setup, const resnet::Archite
   return std::make_unique<TorchvisionClassifier>(setup, torch::nn::AnyModule(network), size.image);
 }
 
-}  // namespace
+}  // namespace resnet
 
 TORCHWATCH_DEFINE(resnet152) {
   return {.domain = "computer vision",
@@ -29,7 +29,7 @@ TORCHWATCH_DEFINE(resnet152) {
           .runs_in_16_bits = true,
           .cut = "images 64x64, first stage 16 channels, batch 2",
           .build = [](const Setup& setup) {
-            return build_resnet(setup, resnet::kResNet152, {.width = 16, .image = 64});
+            return resnet::build_resnet(setup, resnet::kResNet152, {.width = 16, .image = 64});
           }};
 }
 
@@ -41,7 +41,7 @@ TORCHWATCH_DEFINE(resnet18) {
           .runs_in_16_bits = true,
           .cut = "images 64x64, first stage 32 channels, batch 4",
           .build = [](const Setup& setup) {
-            return build_resnet(setup, resnet::kResNet18, {.width = 32, .image = 64});
+            return resnet::build_resnet(setup, resnet::kResNet18, {.width = 32, .image = 64});
           }};
 }
 
@@ -53,7 +53,7 @@ TORCHWATCH_DEFINE(resnet50) {
           .runs_in_16_bits = true,
           .cut = "images 64x64, first stage 32 channels, batch 2",
           .build = [](const Setup& setup) {
-            return build_resnet(setup, resnet::kResNet50, {.width = 32, .image = 64});
+            return resnet::build_resnet(setup, resnet::kResNet50, {.width = 32, .image = 64});
           }};
 }
 
@@ -65,7 +65,7 @@ TORCHWATCH_DEFINE(resnext50_32x4d) {
           .runs_in_16_bits = true,
           .cut = "images 64x64, first stage 32 channels, batch 2",
           .build = [](const Setup& setup) {
-            return build_resnet(setup, resnet::kResNeXt50, {.width = 32, .image = 64});
+            return resnet::build_resnet(setup, resnet::kResNeXt50, {.width = 32, .image = 64});
           }};
 }
 

@@ -3,7 +3,7 @@
 #include "torchwatch/models/registry.hpp"
 
 namespace torchwatch::models {
-namespace {
+namespace resnet50_quantized_qat {
 
 namespace nn = torch::nn;
 
@@ -109,17 +109,19 @@ struct ResNet50Impl : nn::Module {
 };
 TORCH_MODULE(ResNet50);
 
-}  // namespace
+}  // namespace resnet50_quantized_qat
 
 TORCHWATCH_DEFINE(resnet50_quantized_qat) {
-  return {.domain = "computer vision",
-          .task = "image classification",
-          .paper = {.train = 32, .infer = 32},
-          .small = {.train = 2, .infer = 2},
-          .refusals = {.cuda_infer = "the original's int8 network runs on a CPU only"},
-          .no_autocast = "fake quantisation takes float32 alone",
-          .cut = "images 64x64, first stage 32 channels, batch 2",
-          .build = build_classifier<QuantizedClassifier, ResNet50, kPaper, kSmall>};
+  return {
+      .domain = "computer vision",
+      .task = "image classification",
+      .paper = {.train = 32, .infer = 32},
+      .small = {.train = 2, .infer = 2},
+      .refusals = {.cuda_infer = "the original's int8 network runs on a CPU only"},
+      .no_autocast = "fake quantisation takes float32 alone",
+      .cut = "images 64x64, first stage 32 channels, batch 2",
+      .build = build_classifier<QuantizedClassifier, resnet50_quantized_qat::ResNet50,
+                                resnet50_quantized_qat::kPaper, resnet50_quantized_qat::kSmall>};
 }
 
 }  // namespace torchwatch::models

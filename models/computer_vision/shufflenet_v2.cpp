@@ -3,7 +3,7 @@
 #include "torchwatch/models/registry.hpp"
 
 namespace torchwatch::models {
-namespace {
+namespace shufflenet_v2 {
 
 namespace nn = torch::nn;
 
@@ -97,18 +97,17 @@ struct ShuffleNetV2Impl : nn::Module {
 };
 TORCH_MODULE(ShuffleNetV2);
 
-}  // namespace
+}  // namespace shufflenet_v2
 
 TORCHWATCH_DEFINE(shufflenet_v2_x1_0) {
-  return {
-      .domain = "computer vision",
-      .task = "image classification",
-      .paper = {.train = 128, .infer = 64},
-      .small = {.train = 4, .infer = 4},
-      .runs_in_16_bits = true,
-      .cut = "images 64x64, batch 4",
-      .build =
-          build_fixed_classifier<TorchvisionClassifier, ShuffleNetV2, kPaperImage, kSmallImage>};
+  return {.domain = "computer vision",
+          .task = "image classification",
+          .paper = {.train = 128, .infer = 64},
+          .small = {.train = 4, .infer = 4},
+          .runs_in_16_bits = true,
+          .cut = "images 64x64, batch 4",
+          .build = build_fixed_classifier<TorchvisionClassifier, shufflenet_v2::ShuffleNetV2,
+                                          shufflenet_v2::kPaperImage, shufflenet_v2::kSmallImage>};
 }
 
 }  // namespace torchwatch::models

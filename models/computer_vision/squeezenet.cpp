@@ -3,7 +3,7 @@
 #include "torchwatch/models/registry.hpp"
 
 namespace torchwatch::models {
-namespace {
+namespace squeezenet {
 
 namespace nn = torch::nn;
 
@@ -106,7 +106,7 @@ class SqueezeNetWorkload final : public NetworkWorkload {
   torch::Tensor targets_;  ///< a row for each pass
 };
 
-}  // namespace
+}  // namespace squeezenet
 
 TORCHWATCH_DEFINE(squeezenet1_1) {
   return {.domain = "computer vision",
@@ -115,7 +115,7 @@ TORCHWATCH_DEFINE(squeezenet1_1) {
           .small = {.train = 1, .infer = 4},
           .runs_in_16_bits = true,
           .cut = "images 64x64, batch 1 / 4",
-          .build = build_as<SqueezeNetWorkload>};
+          .build = build_as<squeezenet::SqueezeNetWorkload>};
 }
 
 }  // namespace torchwatch::models

@@ -3,7 +3,7 @@
 #include "torchwatch/models/registry.hpp"
 
 namespace torchwatch::models {
-namespace {
+namespace stargan {
 
 namespace nn = torch::nn;
 
@@ -202,7 +202,7 @@ class StarGanWorkload final : public NetworkWorkload {
   std::unique_ptr<torch::optim::Adam> generator_adam_, discriminator_adam_;
 };
 
-}  // namespace
+}  // namespace stargan
 
 TORCHWATCH_DEFINE(pytorch_stargan) {
   return {.domain = "computer vision",
@@ -211,7 +211,7 @@ TORCHWATCH_DEFINE(pytorch_stargan) {
           .small = {.train = 4, .infer = 4},
           .batch_rule = BatchRule::fixed,
           .cut = "images 64x64, 16 feature maps, batch 4",
-          .build = build_as<StarGanWorkload>};
+          .build = build_as<stargan::StarGanWorkload>};
 }
 
 }  // namespace torchwatch::models

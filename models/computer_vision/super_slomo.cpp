@@ -3,7 +3,7 @@
 #include "torchwatch/models/registry.hpp"
 
 namespace torchwatch::models {
-namespace {
+namespace super_slomo {
 
 namespace nn = torch::nn;
 
@@ -232,7 +232,7 @@ class SuperSloMoWorkload final : public NetworkWorkload {
   Clip clip_;
 };
 
-}  // namespace
+}  // namespace super_slomo
 
 TORCHWATCH_DEFINE(Super_SloMo) {
   return {.domain = "computer vision",
@@ -240,7 +240,7 @@ TORCHWATCH_DEFINE(Super_SloMo) {
           .paper = {.train = 6, .infer = 6},
           .small = {.train = 2, .infer = 2},
           .cut = "images 64x64, 8 and 16 feature maps, batch 2",
-          .build = build_as<SuperSloMoWorkload>};
+          .build = build_as<super_slomo::SuperSloMoWorkload>};
 }
 
 }  // namespace torchwatch::models

@@ -6,7 +6,7 @@
 #include "torchwatch/models/registry.hpp"
 
 namespace torchwatch::models {
-namespace {
+namespace timm_efficientdet {
 
 namespace nn = torch::nn;
 using efficientdet::kLevels;
@@ -148,7 +148,7 @@ class EfficientDetWorkload final : public NetworkWorkload {
   torch::Tensor predictions_;
 };
 
-}  // namespace
+}  // namespace timm_efficientdet
 
 TORCHWATCH_DEFINE(timm_efficientdet) {
   return {.domain = "computer vision",
@@ -156,7 +156,7 @@ TORCHWATCH_DEFINE(timm_efficientdet) {
           .paper = {.train = 16, .infer = 128},
           .small = {.train = 2, .infer = 2},
           .cut = "images 128x128, batch 2",
-          .build = build_as<EfficientDetWorkload>};
+          .build = build_as<timm_efficientdet::EfficientDetWorkload>};
 }
 
 }  // namespace torchwatch::models

@@ -6,7 +6,7 @@
 #include "torchwatch/models/registry.hpp"
 
 namespace torchwatch::models {
-namespace {
+namespace timm_efficientnet {
 
 namespace nn = torch::nn;
 
@@ -50,7 +50,7 @@ struct EfficientNetImpl : timm::EfficientNetBody {
 };
 TORCH_MODULE(EfficientNet);
 
-}  // namespace
+}  // namespace timm_efficientnet
 
 TORCHWATCH_DEFINE(timm_efficientnet) {
   return {
@@ -60,7 +60,9 @@ TORCHWATCH_DEFINE(timm_efficientnet) {
       .small = {.train = 2, .infer = 2},
       .runs_in_16_bits = true,
       .cut = "images 64x64, batch 2",
-      .build = build_fixed_classifier<timm::Classifier, EfficientNet, kPaperImage, kSmallImage>};
+      .build =
+          build_fixed_classifier<timm::Classifier, timm_efficientnet::EfficientNet,
+                                 timm_efficientnet::kPaperImage, timm_efficientnet::kSmallImage>};
 }
 
 }  // namespace torchwatch::models

@@ -6,7 +6,7 @@
 #include "torchwatch/models/registry.hpp"
 
 namespace torchwatch::models {
-namespace {
+namespace timm_nfnet {
 
 namespace nn = torch::nn;
 
@@ -199,7 +199,7 @@ struct NormFreeNetImpl : nn::Module {
 };
 TORCH_MODULE(NormFreeNet);
 
-}  // namespace
+}  // namespace timm_nfnet
 
 TORCHWATCH_DEFINE(timm_nfnet) {
   return {.domain = "computer vision",
@@ -208,7 +208,8 @@ TORCHWATCH_DEFINE(timm_nfnet) {
           .small = {.train = 2, .infer = 2},
           .runs_in_16_bits = true,
           .cut = "images 64x64, a quarter of the channels, batch 2",
-          .build = build_classifier<timm::Classifier, NormFreeNet, kPaper, kSmall>};
+          .build = build_classifier<timm::Classifier, timm_nfnet::NormFreeNet, timm_nfnet::kPaper,
+                                    timm_nfnet::kSmall>};
 }
 
 }  // namespace torchwatch::models

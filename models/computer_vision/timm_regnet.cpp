@@ -4,7 +4,7 @@
 #include "torchwatch/models/registry.hpp"
 
 namespace torchwatch::models {
-namespace {
+namespace timm_regnet {
 
 namespace nn = torch::nn;
 using timm::Activation;
@@ -94,7 +94,7 @@ struct RegNetImpl : nn::Module {
 };
 TORCH_MODULE(RegNet);
 
-}  // namespace
+}  // namespace timm_regnet
 
 TORCHWATCH_DEFINE(timm_regnet) {
   return {.domain = "computer vision",
@@ -103,7 +103,8 @@ TORCHWATCH_DEFINE(timm_regnet) {
           .small = {.train = 4, .infer = 4},
           .runs_in_16_bits = true,
           .cut = "images 64x64, a quarter of the channels, batch 4",
-          .build = build_classifier<timm::Classifier, RegNet, kPaper, kSmall>};
+          .build = build_classifier<timm::Classifier, timm_regnet::RegNet, timm_regnet::kPaper,
+                                    timm_regnet::kSmall>};
 }
 
 }  // namespace torchwatch::models

@@ -6,7 +6,7 @@
 #include "torchwatch/models/registry.hpp"
 
 namespace torchwatch::models {
-namespace {
+namespace timm_resnest {
 
 namespace nn = torch::nn;
 
@@ -145,7 +145,7 @@ struct ResNestImpl : nn::Module {
 };
 TORCH_MODULE(ResNest);
 
-}  // namespace
+}  // namespace timm_resnest
 
 TORCHWATCH_DEFINE(timm_resnest) {
   return {.domain = "computer vision",
@@ -154,7 +154,8 @@ TORCHWATCH_DEFINE(timm_resnest) {
           .small = {.train = 4, .infer = 4},
           .runs_in_16_bits = true,
           .cut = "images 64x64, half the channels, batch 4",
-          .build = build_classifier<timm::Classifier, ResNest, kPaper, kSmall>};
+          .build = build_classifier<timm::Classifier, timm_resnest::ResNest, timm_resnest::kPaper,
+                                    timm_resnest::kSmall>};
 }
 
 }  // namespace torchwatch::models

@@ -4,7 +4,7 @@
 #include "torchwatch/models/registry.hpp"
 
 namespace torchwatch::models {
-namespace {
+namespace timm_vision_transformer {
 
 namespace nn = torch::nn;
 
@@ -142,7 +142,7 @@ std::unique_ptr<Workload> classifier_of(const Setup& setup, const Size& paper, c
                                             std::set<std::string>{"cls_token", "pos_embed"});
 }
 
-}  // namespace
+}  // namespace timm_vision_transformer
 
 // The suite files both under image generation, although they are classifiers.
 TORCHWATCH_DEFINE(timm_vision_transformer) {
@@ -153,7 +153,9 @@ TORCHWATCH_DEFINE(timm_vision_transformer) {
           .runs_in_16_bits = true,
           .cut = "images 64x64, half the width, batch 4",
           .build = [](const Setup& setup) {
-            return classifier_of(setup, kSmallNetwork, kSmallNetworkCut);
+            return timm_vision_transformer::classifier_of(
+                setup, timm_vision_transformer::kSmallNetwork,
+                timm_vision_transformer::kSmallNetworkCut);
           }};
 }
 
@@ -165,7 +167,9 @@ TORCHWATCH_DEFINE(timm_vision_transformer_large) {
           .runs_in_16_bits = true,
           .cut = "images 56x56, an eighth of the width, batch 2",
           .build = [](const Setup& setup) {
-            return classifier_of(setup, kGiantNetwork, kGiantNetworkCut);
+            return timm_vision_transformer::classifier_of(
+                setup, timm_vision_transformer::kGiantNetwork,
+                timm_vision_transformer::kGiantNetworkCut);
           }};
 }
 

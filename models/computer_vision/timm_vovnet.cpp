@@ -4,7 +4,7 @@
 #include "torchwatch/models/registry.hpp"
 
 namespace torchwatch::models {
-namespace {
+namespace timm_vovnet {
 
 namespace nn = torch::nn;
 using timm::ConvNormAct;
@@ -103,7 +103,7 @@ struct VovNetImpl : nn::Module {
 };
 TORCH_MODULE(VovNet);
 
-}  // namespace
+}  // namespace timm_vovnet
 
 // The suite files it under detection, although it detects nothing.
 TORCHWATCH_DEFINE(timm_vovnet) {
@@ -113,7 +113,8 @@ TORCHWATCH_DEFINE(timm_vovnet) {
           .small = {.train = 2, .infer = 2},
           .runs_in_16_bits = true,
           .cut = "images 64x64, half the channels, batch 2",
-          .build = build_classifier<timm::Classifier, VovNet, kPaper, kSmall>};
+          .build = build_classifier<timm::Classifier, timm_vovnet::VovNet, timm_vovnet::kPaper,
+                                    timm_vovnet::kSmall>};
 }
 
 }  // namespace torchwatch::models

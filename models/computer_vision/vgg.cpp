@@ -3,7 +3,7 @@
 #include "torchwatch/models/registry.hpp"
 
 namespace torchwatch::models {
-namespace {
+namespace vgg {
 
 namespace nn = torch::nn;
 
@@ -58,7 +58,7 @@ struct VGGImpl : nn::Module {
 };
 TORCH_MODULE(VGG);
 
-}  // namespace
+}  // namespace vgg
 
 TORCHWATCH_DEFINE(vgg16) {
   return {.domain = "computer vision",
@@ -67,7 +67,7 @@ TORCHWATCH_DEFINE(vgg16) {
           .small = {.train = 2, .infer = 2},
           .runs_in_16_bits = true,
           .cut = "images 32x32, linear layers 128 wide, batch 2",
-          .build = build_classifier<TorchvisionClassifier, VGG, kPaper, kSmall>};
+          .build = build_classifier<TorchvisionClassifier, vgg::VGG, vgg::kPaper, vgg::kSmall>};
 }
 
 }  // namespace torchwatch::models

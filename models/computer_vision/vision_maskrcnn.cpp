@@ -8,7 +8,7 @@
 #include "torchwatch/models/registry.hpp"
 
 namespace torchwatch::models {
-namespace {
+namespace vision_maskrcnn {
 
 using namespace detection;
 using namespace detection::torchvision;
@@ -183,7 +183,7 @@ class VisionMaskRcnnWorkload final : public NetworkWorkload {
   std::vector<Target> targets_;
 };
 
-}  // namespace
+}  // namespace vision_maskrcnn
 
 TORCHWATCH_DEFINE(vision_maskrcnn) {
   return {.domain = "computer vision",
@@ -193,7 +193,7 @@ TORCHWATCH_DEFINE(vision_maskrcnn) {
           .cut =
               "batch 1, picture 96x120 seen at 128x160, 50 proposals, 32 regions trained, backbone "
               "and heads a quarter as wide",
-          .build = build_as<VisionMaskRcnnWorkload>};
+          .build = build_as<vision_maskrcnn::VisionMaskRcnnWorkload>};
 }
 
 }  // namespace torchwatch::models

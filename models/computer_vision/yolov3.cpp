@@ -5,7 +5,7 @@
 #include "yolov3/boxes.hpp"
 
 namespace torchwatch::models {
-namespace {
+namespace yolov3 {
 
 namespace nn = torch::nn;
 using yolov3::Darknet;
@@ -169,7 +169,7 @@ class Yolov3Workload final : public NetworkWorkload {
   std::unique_ptr<MovingAverage> average_;
 };
 
-}  // namespace
+}  // namespace yolov3
 
 TORCHWATCH_DEFINE(yolov3) {
   return {.domain = "computer vision",
@@ -178,7 +178,7 @@ TORCHWATCH_DEFINE(yolov3) {
           .small = {.train = 4, .infer = 4},
           .no_autocast = "its targets are written in float32 alone",
           .cut = "images 96x96 / 96x128, 8 feature maps in the first layer, batch 4",
-          .build = build_as<Yolov3Workload>};
+          .build = build_as<yolov3::Yolov3Workload>};
 }
 
 }  // namespace torchwatch::models

@@ -5,7 +5,7 @@
 #include "torchwatch/models/registry.hpp"
 
 namespace torchwatch::models {
-namespace {
+namespace albert {
 
 namespace nn = torch::nn;
 
@@ -124,7 +124,7 @@ struct AlbertImpl : nn::Module {
 };
 TORCH_MODULE(Albert);
 
-}  // namespace
+}  // namespace albert
 
 TORCHWATCH_DEFINE(hf_Albert) {
   return {.domain = "natural language",
@@ -132,7 +132,7 @@ TORCHWATCH_DEFINE(hf_Albert) {
           .paper = {.train = 8, .infer = 1},
           .small = {.train = 2, .infer = 1},
           .cut = "32 tokens, vocabulary 1,000, width 192, hidden 768; batch 2 / 1",
-          .build = build_language_model<Albert, kPaper, kSmall>};
+          .build = build_language_model<albert::Albert, albert::kPaper, albert::kSmall>};
 }
 
 }  // namespace torchwatch::models

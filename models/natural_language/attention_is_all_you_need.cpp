@@ -5,7 +5,7 @@
 #include "torchwatch/models/registry.hpp"
 
 namespace torchwatch::models {
-namespace {
+namespace attention_is_all_you_need {
 
 namespace nn = torch::nn;
 
@@ -303,7 +303,7 @@ class TransformerWorkload final : public NetworkWorkload {
   double share_right_ = 0;
 };
 
-}  // namespace
+}  // namespace attention_is_all_you_need
 
 TORCHWATCH_DEFINE(attention_is_all_you_need_pytorch) {
   return {.domain = "natural language",
@@ -311,7 +311,8 @@ TORCHWATCH_DEFINE(attention_is_all_you_need_pytorch) {
           .paper = {.train = 256, .infer = 32},
           .small = {.train = 8, .infer = 8},
           .cut = "16 tokens, vocabulary 1,000, width 128, hidden 512; batch 8",
-          .build = build_as<TransformerWorkload, kPaper, kSmall>};
+          .build = build_as<attention_is_all_you_need::TransformerWorkload,
+                            attention_is_all_you_need::kPaper, attention_is_all_you_need::kSmall>};
 }
 
 }  // namespace torchwatch::models

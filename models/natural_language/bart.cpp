@@ -7,7 +7,7 @@
 #include "torchwatch/models/registry.hpp"
 
 namespace torchwatch::models {
-namespace {
+namespace bart {
 
 namespace nn = torch::nn;
 
@@ -262,7 +262,7 @@ struct BartImpl : nn::Module {
 };
 TORCH_MODULE(Bart);
 
-}  // namespace
+}  // namespace bart
 
 TORCHWATCH_DEFINE(hf_Bart) {
   return {.domain = "natural language",
@@ -270,7 +270,7 @@ TORCHWATCH_DEFINE(hf_Bart) {
           .paper = {.train = 4, .infer = 1},
           .small = {.train = 2, .infer = 1},
           .cut = "32 tokens, vocabulary 1,000, width 192, hidden 768; batch 2 / 1",
-          .build = build_language_model<Bart, kPaper, kSmall>};
+          .build = build_language_model<bart::Bart, bart::kPaper, bart::kSmall>};
 }
 
 }  // namespace torchwatch::models

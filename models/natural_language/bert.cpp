@@ -6,7 +6,7 @@
 #include "torchwatch/models/registry.hpp"
 
 namespace torchwatch::models {
-namespace {
+namespace bert {
 
 namespace nn = torch::nn;
 
@@ -66,7 +66,7 @@ struct BertImpl : nn::Module {
 };
 TORCH_MODULE(Bert);
 
-}  // namespace
+}  // namespace bert
 
 TORCHWATCH_DEFINE(hf_Bert) {
   return {.domain = "natural language",
@@ -74,7 +74,7 @@ TORCHWATCH_DEFINE(hf_Bert) {
           .paper = {.train = 4, .infer = 1},
           .small = {.train = 2, .infer = 1},
           .cut = "32 tokens, vocabulary 1,000, width 192, hidden 768; batch 2 / 1",
-          .build = build_language_model<Bert, kBasePaper, kBaseSmall>};
+          .build = build_language_model<bert::Bert, bert::kBasePaper, bert::kBaseSmall>};
 }
 
 TORCHWATCH_DEFINE(hf_Bert_large) {
@@ -83,7 +83,7 @@ TORCHWATCH_DEFINE(hf_Bert_large) {
           .paper = {.train = 4, .infer = 1},
           .small = {.train = 2, .infer = 1},
           .cut = "32 tokens, vocabulary 1,000, width 256, hidden 768; batch 2 / 1",
-          .build = build_language_model<Bert, kLargePaper, kLargeSmall>};
+          .build = build_language_model<bert::Bert, bert::kLargePaper, bert::kLargeSmall>};
 }
 
 }  // namespace torchwatch::models

@@ -5,7 +5,7 @@
 #include "torchwatch/models/registry.hpp"
 
 namespace torchwatch::models {
-namespace {
+namespace bert_pytorch {
 
 namespace nn = torch::nn;
 
@@ -295,15 +295,17 @@ class BertPytorchWorkload final : public NetworkWorkload {
   torch::Tensor token_labels_, is_next_;
 };
 
-}  // namespace
+}  // namespace bert_pytorch
 
 TORCHWATCH_DEFINE(BERT_pytorch) {
-  return {.domain = "natural language",
-          .task = "language modelling",
-          .paper = {.train = 16, .infer = 16},
-          .small = {.train = 4, .infer = 4},
-          .cut = "32 tokens, vocabulary 1,000, width 192; batch 4",
-          .build = build_as<BertPytorchWorkload, kPaper, kSmall>};
+  return {
+      .domain = "natural language",
+      .task = "language modelling",
+      .paper = {.train = 16, .infer = 16},
+      .small = {.train = 4, .infer = 4},
+      .cut = "32 tokens, vocabulary 1,000, width 192; batch 4",
+      .build =
+          build_as<bert_pytorch::BertPytorchWorkload, bert_pytorch::kPaper, bert_pytorch::kSmall>};
 }
 
 }  // namespace torchwatch::models

@@ -6,7 +6,7 @@
 #include "torchwatch/models/registry.hpp"
 
 namespace torchwatch::models {
-namespace {
+namespace bigbird {
 
 namespace nn = torch::nn;
 
@@ -184,7 +184,7 @@ struct BigBirdImpl : nn::Module {
 };
 TORCH_MODULE(BigBird);
 
-}  // namespace
+}  // namespace bigbird
 
 TORCHWATCH_DEFINE(hf_BigBird) {
   return {.domain = "natural language",
@@ -192,7 +192,7 @@ TORCHWATCH_DEFINE(hf_BigBird) {
           .paper = {.train = 2, .infer = 1},
           .small = {.train = 1, .infer = 1},
           .cut = "64 / 256 tokens, blocks of 4, vocabulary 1,000, width 192, hidden 768; batch 1",
-          .build = build_language_model<BigBird, kPaper, kSmall>};
+          .build = build_language_model<bigbird::BigBird, bigbird::kPaper, bigbird::kSmall>};
 }
 
 }  // namespace torchwatch::models

@@ -6,7 +6,7 @@
 #include "torchwatch/models/registry.hpp"
 
 namespace torchwatch::models {
-namespace {
+namespace distilbert {
 
 namespace nn = torch::nn;
 
@@ -195,7 +195,7 @@ class DistilBertWorkload final : public NetworkWorkload {
   torch::Tensor labels_;
 };
 
-}  // namespace
+}  // namespace distilbert
 
 TORCHWATCH_DEFINE(hf_DistilBert) {
   return {.domain = "natural language",
@@ -203,7 +203,7 @@ TORCHWATCH_DEFINE(hf_DistilBert) {
           .paper = {.train = 8, .infer = 1},
           .small = {.train = 4, .infer = 1},
           .no_autocast = "its mask holds the least float32, which 16 bits cannot",
-          .build = build_as<DistilBertWorkload>};
+          .build = build_as<distilbert::DistilBertWorkload>};
 }
 
 }  // namespace torchwatch::models

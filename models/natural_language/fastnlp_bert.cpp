@@ -8,7 +8,7 @@
 #include "torchwatch/models/registry.hpp"
 
 namespace torchwatch::models {
-namespace {
+namespace fastnlp_bert {
 
 namespace nn = torch::nn;
 
@@ -345,7 +345,7 @@ class FastNlpBertWorkload final : public NetworkWorkload {
   std::vector<Batch> batches_;
 };
 
-}  // namespace
+}  // namespace fastnlp_bert
 
 TORCHWATCH_DEFINE(fastNLP_Bert) {
   return {
@@ -354,7 +354,8 @@ TORCHWATCH_DEFINE(fastNLP_Bert) {
       .paper = {.train = 6, .infer = 1},
       .small = {.train = 1, .infer = 1},
       .cut = "texts of 25 words, questions of 6, vocabulary 3,000, width 192, hidden 768; batch 1",
-      .build = build_as<FastNlpBertWorkload, kPaper, kSmall>};
+      .build =
+          build_as<fastnlp_bert::FastNlpBertWorkload, fastnlp_bert::kPaper, fastnlp_bert::kSmall>};
 }
 
 }  // namespace torchwatch::models

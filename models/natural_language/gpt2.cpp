@@ -6,7 +6,7 @@
 #include "torchwatch/models/registry.hpp"
 
 namespace torchwatch::models {
-namespace {
+namespace gpt2 {
 
 namespace nn = torch::nn;
 
@@ -191,7 +191,7 @@ struct GPT2Impl : nn::Module {
 };
 TORCH_MODULE(GPT2);
 
-}  // namespace
+}  // namespace gpt2
 
 TORCHWATCH_DEFINE(hf_GPT2) {
   return {.domain = "natural language",
@@ -200,7 +200,7 @@ TORCHWATCH_DEFINE(hf_GPT2) {
           .small = {.train = 2, .infer = 1},
           .runs_in_16_bits = true,
           .cut = "32 / 64 tokens, 64 positions, vocabulary 1,000, width 192; batch 2 / 1",
-          .build = build_language_model<GPT2, kBasePaper, kBaseSmall>};
+          .build = build_language_model<gpt2::GPT2, gpt2::kBasePaper, gpt2::kBaseSmall>};
 }
 
 TORCHWATCH_DEFINE(hf_GPT2_large) {
@@ -210,7 +210,7 @@ TORCHWATCH_DEFINE(hf_GPT2_large) {
           .small = {.train = 2, .infer = 1},
           .runs_in_16_bits = true,
           .cut = "32 / 64 tokens, 64 positions, vocabulary 1,000, width 160; batch 2 / 1",
-          .build = build_language_model<GPT2, kLargePaper, kLargeSmall>};
+          .build = build_language_model<gpt2::GPT2, gpt2::kLargePaper, gpt2::kLargeSmall>};
 }
 
 }  // namespace torchwatch::models

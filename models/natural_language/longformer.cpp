@@ -9,7 +9,7 @@
 #include "torchwatch/models/registry.hpp"
 
 namespace torchwatch::models {
-namespace {
+namespace longformer {
 
 namespace nn = torch::nn;
 
@@ -213,7 +213,7 @@ struct LongformerImpl : nn::Module {
 };
 TORCH_MODULE(Longformer);
 
-}  // namespace
+}  // namespace longformer
 
 TORCHWATCH_DEFINE(hf_Longformer) {
   return {.domain = "natural language",
@@ -221,7 +221,8 @@ TORCHWATCH_DEFINE(hf_Longformer) {
           .paper = {.train = 2, .infer = 1},
           .small = {.train = 1, .infer = 1},
           .cut = "64 / 256 tokens, windows of 32, vocabulary 1,000, width 192, hidden 768; batch 1",
-          .build = build_language_model<Longformer, kPaper, kSmall>};
+          .build =
+              build_language_model<longformer::Longformer, longformer::kPaper, longformer::kSmall>};
 }
 
 }  // namespace torchwatch::models

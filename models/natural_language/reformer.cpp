@@ -6,7 +6,7 @@
 #include "torchwatch/models/registry.hpp"
 
 namespace torchwatch::models {
-namespace {
+namespace reformer {
 
 namespace nn = torch::nn;
 
@@ -332,7 +332,7 @@ struct ReformerImpl : nn::Module {
 };
 TORCH_MODULE(Reformer);
 
-}  // namespace
+}  // namespace reformer
 
 TORCHWATCH_DEFINE(hf_Reformer) {
   return {.domain = "natural language",
@@ -341,7 +341,7 @@ TORCHWATCH_DEFINE(hf_Reformer) {
           .small = {.train = 1, .infer = 1},
           .runs_in_16_bits = true,
           .cut = "128 tokens, chunks of 32; batch 1",
-          .build = build_language_model<Reformer, kPaper, kSmall>};
+          .build = build_language_model<reformer::Reformer, reformer::kPaper, reformer::kSmall>};
 }
 
 }  // namespace torchwatch::models

@@ -7,7 +7,7 @@
 #include "torchwatch/models/registry.hpp"
 
 namespace torchwatch::models {
-namespace {
+namespace t5 {
 
 namespace nn = torch::nn;
 
@@ -321,7 +321,7 @@ struct T5Impl : nn::Module {
 };
 TORCH_MODULE(T5);
 
-}  // namespace
+}  // namespace t5
 
 TORCHWATCH_DEFINE(hf_T5) {
   return {.domain = "natural language",
@@ -329,7 +329,7 @@ TORCHWATCH_DEFINE(hf_T5) {
           .paper = {.train = 8, .infer = 1},
           .small = {.train = 2, .infer = 1},
           .cut = "32 / 64 tokens, vocabulary 1,000, width 128, hidden 512; batch 2 / 1",
-          .build = build_language_model<T5, kPaper, kSmall>};
+          .build = build_language_model<t5::T5, t5::kPaper, t5::kSmall>};
 }
 
 TORCHWATCH_DEFINE(hf_T5_base) {
@@ -338,7 +338,7 @@ TORCHWATCH_DEFINE(hf_T5_base) {
           .paper = {.train = 8, .infer = 1},
           .small = {.train = 2, .infer = 1},
           .cut = "32 / 64 tokens, vocabulary 1,000, width 192, hidden 768; batch 2 / 1",
-          .build = build_language_model<T5, kBasePaper, kBaseSmall>};
+          .build = build_language_model<t5::T5, t5::kBasePaper, t5::kBaseSmall>};
 }
 
 TORCHWATCH_DEFINE(hf_T5_large) {
@@ -347,7 +347,7 @@ TORCHWATCH_DEFINE(hf_T5_large) {
           .paper = {.train = 2, .infer = 1},
           .small = {.train = 1, .infer = 1},
           .cut = "32 tokens, vocabulary 1,000, width 128, hidden 512; batch 1",
-          .build = build_language_model<T5, kLargePaper, kLargeSmall>};
+          .build = build_language_model<t5::T5, t5::kLargePaper, t5::kLargeSmall>};
 }
 
 }  // namespace torchwatch::models

@@ -6,7 +6,7 @@
 #include "torchwatch/models/registry.hpp"
 
 namespace torchwatch::models {
-namespace {
+namespace xlmr {
 
 namespace nn = torch::nn;
 
@@ -209,7 +209,7 @@ class XlmrWorkload final : public NetworkWorkload {
   torch::Tensor target_;
 };
 
-}  // namespace
+}  // namespace xlmr
 
 TORCHWATCH_DEFINE(fambench_xlmr) {
   return {.domain = "natural language",
@@ -218,7 +218,7 @@ TORCHWATCH_DEFINE(fambench_xlmr) {
           .small = {.train = 2, .infer = 2},
           .runs_in_16_bits = true,
           .cut = "16 tokens, vocabulary 1,002, width 128, hidden 512; batch 2",
-          .build = build_as<XlmrWorkload, kPaper, kSmall>};
+          .build = build_as<xlmr::XlmrWorkload, xlmr::kPaper, xlmr::kSmall>};
 }
 
 }  // namespace torchwatch::models

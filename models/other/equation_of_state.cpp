@@ -4,7 +4,7 @@
 #include "torchwatch/models/network_workload.hpp"
 
 namespace torchwatch::models {
-namespace {
+namespace equation_of_state {
 
 /// The 48 published coefficients of sea water's density as a rational function of Absolute
 /// Salinity, Conservative Temperature and pressure (TEOS-10; McDougall et al. 2011), numbered
@@ -178,10 +178,10 @@ class EquationOfStateWorkload final : public NetworkWorkload {
   torch::Tensor pressure_;
 };
 
-}  // namespace
+}  // namespace equation_of_state
 
 TORCHWATCH_DEFINE(pyhpc_equation_of_state) {
-  return ocean_definition(build_as<EquationOfStateWorkload>);
+  return ocean_definition(build_as<equation_of_state::EquationOfStateWorkload>);
 }
 
 }  // namespace torchwatch::models

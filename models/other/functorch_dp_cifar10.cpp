@@ -3,7 +3,7 @@
 #include "torchwatch/models/registry.hpp"
 
 namespace torchwatch::models {
-namespace {
+namespace functorch_dp_cifar10 {
 
 constexpr int kWidth = 64;
 constexpr int kSmallWidth = 32;
@@ -50,7 +50,7 @@ class FunctorchDpCifar10Workload final : public PrivateClassifier {
   }
 };
 
-}  // namespace
+}  // namespace functorch_dp_cifar10
 
 TORCHWATCH_DEFINE(functorch_dp_cifar10) {
   return {.domain = "other",
@@ -59,7 +59,7 @@ TORCHWATCH_DEFINE(functorch_dp_cifar10) {
           .small = {.train = 4, .infer = 4},
           .no_autocast = "oneDNN has no 16-bit convolution with that number of groups",
           .cut = "first stage 32 channels, batch 4",
-          .build = build_as<FunctorchDpCifar10Workload>};
+          .build = build_as<functorch_dp_cifar10::FunctorchDpCifar10Workload>};
 }
 
 }  // namespace torchwatch::models

@@ -4,7 +4,7 @@
 #include "torchwatch/models/registry.hpp"
 
 namespace torchwatch::models {
-namespace {
+namespace functorch_maml_omniglot {
 
 using Parameters = std::vector<torch::Tensor>;
 
@@ -127,7 +127,7 @@ class FunctorchMamlOmniglotWorkload final : public NetworkWorkload {
   torch::Tensor query_accuracies_;
 };
 
-}  // namespace
+}  // namespace functorch_maml_omniglot
 
 TORCHWATCH_DEFINE(functorch_maml_omniglot) {
   return {.domain = "other",
@@ -137,7 +137,7 @@ TORCHWATCH_DEFINE(functorch_maml_omniglot) {
           .batch_rule = BatchRule::fixed,
           .no_autocast = "oneDNN has no 16-bit convolution with that number of groups",
           .cut = "2 tasks, 15 query images each",
-          .build = build_as<FunctorchMamlOmniglotWorkload>};
+          .build = build_as<functorch_maml_omniglot::FunctorchMamlOmniglotWorkload>};
 }
 
 }  // namespace torchwatch::models

@@ -5,7 +5,7 @@
 #include "torchwatch/models/network_workload.hpp"
 
 namespace torchwatch::models {
-namespace {
+namespace isoneutral_mixing {
 
 using torch::indexing::None;
 using torch::indexing::Slice;
@@ -256,10 +256,10 @@ class IsoneutralMixingWorkload final : public NetworkWorkload {
   Water water_;
 };
 
-}  // namespace
+}  // namespace isoneutral_mixing
 
 TORCHWATCH_DEFINE(pyhpc_isoneutral_mixing) {
-  return ocean_definition(build_as<IsoneutralMixingWorkload>);
+  return ocean_definition(build_as<isoneutral_mixing::IsoneutralMixingWorkload>);
 }
 
 }  // namespace torchwatch::models

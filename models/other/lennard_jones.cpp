@@ -4,7 +4,7 @@
 #include "torchwatch/models/registry.hpp"
 
 namespace torchwatch::models {
-namespace {
+namespace lennard_jones {
 
 namespace nn = torch::nn;
 
@@ -100,14 +100,14 @@ class LennardJonesWorkload final : public NetworkWorkload {
   torch::Tensor forces_;
 };
 
-}  // namespace
+}  // namespace lennard_jones
 
 TORCHWATCH_DEFINE(lennard_jones) {
   return {.domain = "other",
           .task = "molecular potential",
           .paper = {.train = 1000, .infer = 1000},
           .small = {.train = 1000, .infer = 1000},
-          .build = build_as<LennardJonesWorkload>};
+          .build = build_as<lennard_jones::LennardJonesWorkload>};
 }
 
 }  // namespace torchwatch::models

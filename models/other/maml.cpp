@@ -3,7 +3,7 @@
 #include "torchwatch/models/registry.hpp"
 
 namespace torchwatch::models {
-namespace {
+namespace maml {
 
 namespace nn = torch::nn;
 using Parameters = std::vector<torch::Tensor>;
@@ -157,7 +157,7 @@ class MamlWorkload final : public NetworkWorkload {
   omniglot::Tasks tasks_;
 };
 
-}  // namespace
+}  // namespace maml
 
 TORCHWATCH_DEFINE(maml) {
   return {.domain = "other",
@@ -167,7 +167,7 @@ TORCHWATCH_DEFINE(maml) {
           .batch_rule = BatchRule::fixed,
           .refusals = {.train = "the original raises: its inference is the training"},
           .cut = "2 tasks, 15 query images each",
-          .build = build_as<MamlWorkload>};
+          .build = build_as<maml::MamlWorkload>};
 }
 
 }  // namespace torchwatch::models

@@ -3,7 +3,7 @@
 #include "torchwatch/models/registry.hpp"
 
 namespace torchwatch::models {
-namespace {
+namespace maml_omniglot {
 
 namespace nn = torch::nn;
 using Parameters = std::vector<torch::Tensor>;
@@ -115,7 +115,7 @@ class MamlOmniglotWorkload final : public NetworkWorkload {
   omniglot::Tasks tasks_;
 };
 
-}  // namespace
+}  // namespace maml_omniglot
 
 TORCHWATCH_DEFINE(maml_omniglot) {
   return {.domain = "other",
@@ -124,7 +124,7 @@ TORCHWATCH_DEFINE(maml_omniglot) {
           .small = {.train = 5, .infer = 5},
           .batch_rule = BatchRule::fixed,
           .cut = "2 tasks, 15 query images each",
-          .build = build_as<MamlOmniglotWorkload>};
+          .build = build_as<maml_omniglot::MamlOmniglotWorkload>};
 }
 
 }  // namespace torchwatch::models

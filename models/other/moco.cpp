@@ -3,7 +3,7 @@
 #include "torchwatch/models/registry.hpp"
 
 namespace torchwatch::models {
-namespace {
+namespace moco {
 
 namespace nn = torch::nn;
 
@@ -156,7 +156,7 @@ class MocoWorkload final : public NetworkWorkload {
   std::array<Pair, kBatches> pairs_;
 };
 
-}  // namespace
+}  // namespace moco
 
 TORCHWATCH_DEFINE(moco) {
   return {.domain = "other",
@@ -164,7 +164,7 @@ TORCHWATCH_DEFINE(moco) {
           .paper = {.train = 32, .infer = 32},
           .small = {.train = 4, .infer = 4},
           .cut = "images 64x64, first stage 16 channels, queue of 3,200, batch 4",
-          .build = build_as<MocoWorkload>};
+          .build = build_as<moco::MocoWorkload>};
 }
 
 }  // namespace torchwatch::models

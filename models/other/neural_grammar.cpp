@@ -4,7 +4,7 @@
 #include "torchwatch/models/registry.hpp"
 
 namespace torchwatch::models {
-namespace {
+namespace neural_grammar {
 
 namespace nn = torch::nn;
 
@@ -245,7 +245,7 @@ class NeuralGrammarWorkload final : public NetworkWorkload {
   torch::Tensor lengths_;
 };
 
-}  // namespace
+}  // namespace neural_grammar
 
 TORCHWATCH_DEFINE(pytorch_struct) {
   return {.domain = "other",
@@ -254,7 +254,7 @@ TORCHWATCH_DEFINE(pytorch_struct) {
           .small = {.train = 40},
           .refusals = {.infer = "the original has no evaluation"},
           .cut = "5 sentences of 8 words",
-          .build = build_as<NeuralGrammarWorkload>};
+          .build = build_as<neural_grammar::NeuralGrammarWorkload>};
 }
 
 }  // namespace torchwatch::models

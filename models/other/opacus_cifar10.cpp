@@ -3,7 +3,7 @@
 #include "torchwatch/models/registry.hpp"
 
 namespace torchwatch::models {
-namespace {
+namespace opacus_cifar10 {
 
 constexpr int kWidth = 64;
 constexpr int kSmallWidth = 32;
@@ -40,7 +40,7 @@ class OpacusCifar10Workload final : public PrivateClassifier {
   }
 };
 
-}  // namespace
+}  // namespace opacus_cifar10
 
 TORCHWATCH_DEFINE(opacus_cifar10) {
   return {.domain = "other",
@@ -48,7 +48,7 @@ TORCHWATCH_DEFINE(opacus_cifar10) {
           .paper = {.train = 64, .infer = 64},
           .small = {.train = 4, .infer = 4},
           .cut = "first stage 32 channels, batch 4",
-          .build = build_as<OpacusCifar10Workload>};
+          .build = build_as<opacus_cifar10::OpacusCifar10Workload>};
 }
 
 }  // namespace torchwatch::models

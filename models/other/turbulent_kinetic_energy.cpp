@@ -4,7 +4,7 @@
 #include "torchwatch/models/network_workload.hpp"
 
 namespace torchwatch::models {
-namespace {
+namespace turbulent_kinetic_energy {
 
 using torch::indexing::Slice;
 
@@ -334,10 +334,10 @@ class TurbulentKineticEnergyWorkload final : public NetworkWorkload {
   Ocean ocean_;
 };
 
-}  // namespace
+}  // namespace turbulent_kinetic_energy
 
 TORCHWATCH_DEFINE(pyhpc_turbulent_kinetic_energy) {
-  return ocean_definition(build_as<TurbulentKineticEnergyWorkload>);
+  return ocean_definition(build_as<turbulent_kinetic_energy::TurbulentKineticEnergyWorkload>);
 }
 
 }  // namespace torchwatch::models

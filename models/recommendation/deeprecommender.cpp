@@ -2,7 +2,7 @@
 #include "torchwatch/models/registry.hpp"
 
 namespace torchwatch::models {
-namespace {
+namespace deeprecommender {
 
 namespace nn = torch::nn;
 
@@ -85,14 +85,14 @@ class DeepRecommenderWorkload final : public NetworkWorkload {
   torch::Tensor ratings_;
 };
 
-}  // namespace
+}  // namespace deeprecommender
 
 TORCHWATCH_DEFINE(nvidia_deeprecommender) {
   return {.domain = "recommendation",
           .task = "rating prediction",
           .paper = {.train = 256, .infer = 256},
           .small = {.train = 32, .infer = 32},
-          .build = build_as<DeepRecommenderWorkload>};
+          .build = build_as<deeprecommender::DeepRecommenderWorkload>};
 }
 
 }  // namespace torchwatch::models

@@ -5,7 +5,7 @@
 #include "torchwatch/models/registry.hpp"
 
 namespace torchwatch::models {
-namespace {
+namespace dlrm {
 
 namespace nn = torch::nn;
 
@@ -153,14 +153,14 @@ class DlrmWorkload final : public NetworkWorkload {
   torch::Tensor target_;
 };
 
-}  // namespace
+}  // namespace dlrm
 
 TORCHWATCH_DEFINE(dlrm) {
   return {.domain = "recommendation",
           .task = "click prediction",
           .paper = {.train = 2048, .infer = 2048},
           .small = {.train = 128, .infer = 128},
-          .build = build_as<DlrmWorkload>};
+          .build = build_as<dlrm::DlrmWorkload>};
 }
 
 }  // namespace torchwatch::models

@@ -8,7 +8,7 @@
 #include "torchwatch/models/registry.hpp"
 
 namespace torchwatch::models {
-namespace {
+namespace drq {
 
 namespace nn = torch::nn;
 
@@ -350,7 +350,7 @@ class DrqWorkload final : public NetworkWorkload {
   std::int64_t steps_ = 1;
 };
 
-}  // namespace
+}  // namespace drq
 
 TORCHWATCH_DEFINE(drq) {
   return {.domain = "reinforcement learning",
@@ -359,7 +359,7 @@ TORCHWATCH_DEFINE(drq) {
           .small = {.train = 1, .infer = 1},
           .batch_rule = BatchRule::fixed,
           .cut = "updates from 4 steps, hidden layers 256 wide",
-          .build = build_as<DrqWorkload>};
+          .build = build_as<drq::DrqWorkload>};
 }
 
 }  // namespace torchwatch::models

@@ -6,7 +6,7 @@
 #include "torchwatch/models/registry.hpp"
 
 namespace torchwatch::models {
-namespace {
+namespace learning_to_paint {
 
 using namespace painting;
 
@@ -193,7 +193,7 @@ class LearningToPaintWorkload final : public NetworkWorkload {
   torch::Tensor state_;
 };
 
-}  // namespace
+}  // namespace learning_to_paint
 
 TORCHWATCH_DEFINE(LearningToPaint) {
   return {.domain = "reinforcement learning",
@@ -201,7 +201,7 @@ TORCHWATCH_DEFINE(LearningToPaint) {
           .paper = {.train = 96, .infer = 96},
           .small = {.train = 2, .infer = 1},
           .cut = "batch 2 / 1, 2 episodes of 2 steps, 16 pictures, a memory of 4",
-          .build = build_as<LearningToPaintWorkload>};
+          .build = build_as<learning_to_paint::LearningToPaintWorkload>};
 }
 
 }  // namespace torchwatch::models

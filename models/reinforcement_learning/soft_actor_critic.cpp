@@ -6,7 +6,7 @@
 #include "torchwatch/models/registry.hpp"
 
 namespace torchwatch::models {
-namespace {
+namespace soft_actor_critic {
 
 namespace nn = torch::nn;
 
@@ -261,7 +261,7 @@ class SoftActorCriticWorkload final : public NetworkWorkload {
   std::unique_ptr<torch::optim::Adam> actor_adam_, critic_adam_, alpha_adam_;
 };
 
-}  // namespace
+}  // namespace soft_actor_critic
 
 TORCHWATCH_DEFINE(soft_actor_critic) {
   return {.domain = "reinforcement learning",
@@ -269,7 +269,7 @@ TORCHWATCH_DEFINE(soft_actor_critic) {
           .paper = {.train = 256, .infer = 256},
           .small = {.train = 256, .infer = 256},
           .batch_rule = BatchRule::fixed,
-          .build = build_as<SoftActorCriticWorkload>};
+          .build = build_as<soft_actor_critic::SoftActorCriticWorkload>};
 }
 
 }  // namespace torchwatch::models

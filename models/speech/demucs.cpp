@@ -4,7 +4,7 @@
 #include "torchwatch/models/registry.hpp"
 
 namespace torchwatch::models {
-namespace {
+namespace demucs {
 
 namespace nn = torch::nn;
 
@@ -222,7 +222,7 @@ class DemucsWorkload final : public NetworkWorkload {
   torch::Tensor streams_;
 };
 
-}  // namespace
+}  // namespace demucs
 
 TORCHWATCH_DEFINE(demucs) {
   return {.domain = "speech",
@@ -231,7 +231,7 @@ TORCHWATCH_DEFINE(demucs) {
           .small = {.train = 4, .infer = 1},
           .batch_rule = BatchRule::train_in_fours,
           .cut = "1 second, first layer 8 channels, batch 4 / 1",
-          .build = build_as<DemucsWorkload>};
+          .build = build_as<demucs::DemucsWorkload>};
 }
 
 }  // namespace torchwatch::models

@@ -7,7 +7,7 @@
 #include "torchwatch/models/registry.hpp"
 
 namespace torchwatch::models {
-namespace {
+namespace speech_transformer {
 
 using namespace speech_transformer;
 
@@ -130,7 +130,7 @@ class SpeechTransformerWorkload final : public NetworkWorkload {
   double sum_of_losses_ = 0;
 };
 
-}  // namespace
+}  // namespace speech_transformer
 
 TORCHWATCH_DEFINE(speech_transformer) {
   return {.domain = "speech",
@@ -139,7 +139,7 @@ TORCHWATCH_DEFINE(speech_transformer) {
           .small = {.train = 4, .infer = 1},
           .batch_rule = BatchRule::fixed,
           .cut = "40 frames, 8 tokens, vocabulary 1,000, a quarter of each width, batch 4 / 1",
-          .build = build_as<SpeechTransformerWorkload>};
+          .build = build_as<speech_transformer::SpeechTransformerWorkload>};
 }
 
 }  // namespace torchwatch::models

@@ -6,7 +6,7 @@
 #include "torchwatch/models/registry.hpp"
 
 namespace torchwatch::models {
-namespace {
+namespace tacotron2 {
 
 using namespace tacotron2;
 
@@ -306,7 +306,7 @@ class Tacotron2Workload final : public NetworkWorkload {
   torch::Tensor gate_target_;
 };
 
-}  // namespace
+}  // namespace tacotron2
 
 TORCHWATCH_DEFINE(tacotron2) {
   return {.domain = "speech",
@@ -314,7 +314,7 @@ TORCHWATCH_DEFINE(tacotron2) {
           .paper = {.train = 64, .infer = 64},
           .small = {.train = 4, .infer = 4},
           .cut = "20 symbols, 20 frames, a quarter of each width, batch 4",
-          .build = build_as<Tacotron2Workload>};
+          .build = build_as<tacotron2::Tacotron2Workload>};
 }
 
 }  // namespace torchwatch::models

@@ -3,7 +3,7 @@
 #include "torchwatch/models/registry.hpp"
 
 namespace torchwatch::models {
-namespace {
+namespace tts_angular {
 
 namespace nn = torch::nn;
 
@@ -126,7 +126,7 @@ class TtsAngularWorkload final : public NetworkWorkload {
   double average_loss_ = 0;
 };
 
-}  // namespace
+}  // namespace tts_angular
 
 TORCHWATCH_DEFINE(tts_angular) {
   return {.domain = "speech",
@@ -134,7 +134,7 @@ TORCHWATCH_DEFINE(tts_angular) {
           .paper = {.train = 64, .infer = 64},
           .small = {.train = 8, .infer = 8},
           .batch_rule = BatchRule::train_in_wholes,
-          .build = build_as<TtsAngularWorkload>};
+          .build = build_as<tts_angular::TtsAngularWorkload>};
 }
 
 }  // namespace torchwatch::models

@@ -15,7 +15,7 @@ namespace {
 
 using measurement::BatchChoice;
 
-struct Options {
+struct BatchOptions {
   std::string build;
   std::string out;
   int runs = 3;
@@ -65,7 +65,7 @@ nlohmann::json batches_json(const std::vector<BatchChoice>& choices) {
 
 namespace {
 
-Outcome run_batches(const Invocation& invocation, const Options& options) {
+Outcome run_batches(const Invocation& invocation, const BatchOptions& options) {
   TW_TRY(auto config, invocation.load_config_to_measure());
   TW_TRY_VOID(options.suite.apply(config));
   config.suite.inference_batches.clear();  // the table is made anew
@@ -92,7 +92,7 @@ Outcome run_batches(const Invocation& invocation, const Options& options) {
 }  // namespace
 
 void add_batches(Commands& all, CLI::App& workload) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<BatchOptions>();
   auto& command = all.add(
       workload, "batches",
       "Choose the batch sizes of inference: doubled until the throughput stops growing",

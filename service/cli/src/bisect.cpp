@@ -15,7 +15,7 @@
 namespace torchwatch::cli {
 namespace {
 
-struct Options {
+struct BisectOptions {
   bisection::BisectionRequest request;
   bool now = false;
   commands::SelectionOptions suite;
@@ -47,7 +47,7 @@ Outcome bisect_here(const Invocation& invocation, commands::SessionOfCommand& op
   return commands::exit_status_of(result);
 }
 
-Outcome run_bisect(const Invocation& invocation, const Options& options) {
+Outcome run_bisect(const Invocation& invocation, const BisectOptions& options) {
   auto request = options.request;
   if (request.suspect.empty() && (request.good.empty() || request.bad.empty())) {
     return fail(ErrorCode::invalid,
@@ -68,7 +68,7 @@ Outcome run_bisect(const Invocation& invocation, const Options& options) {
 }  // namespace
 
 void add_bisect(Commands& all) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<BisectOptions>();
   auto& command =
       all.add("bisect", "Find the commit between GOOD and BAD that made a workload worse",
               [options](const Invocation& invocation) { return run_bisect(invocation, *options); });

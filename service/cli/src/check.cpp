@@ -29,7 +29,7 @@ const char* to_word(checks::Severity severity) {
   return "";
 }
 
-struct Options {
+struct CheckOptions {
   bool noise = false;
   std::string build;
   int pairs = 12;
@@ -54,7 +54,7 @@ Checked check(const config::Config& config) {
 namespace {
 
 Result<std::vector<measurement::NoiseFigure>> noise_of(const Invocation& invocation,
-                                                       const Options& options,
+                                                       const CheckOptions& options,
                                                        config::Config config) {
   TW_TRY_VOID(options.suite.apply(config));
   TW_TRY(auto opened, commands::open_for_measuring(invocation, std::move(config)));
@@ -81,7 +81,7 @@ std::string conclusion_of(const nlohmann::json& found) {
   return text + ".";
 }
 
-Outcome run_check(const Invocation& invocation, const Options& options) {
+Outcome run_check(const Invocation& invocation, const CheckOptions& options) {
   TW_TRY(const auto config, config::load(invocation.config_file, invocation.config_given));
   auto checked = check(config);
   nlohmann::json json{{"schema", 1}, {"items", checked.json}};
@@ -103,7 +103,7 @@ Outcome run_check(const Invocation& invocation, const Options& options) {
 }  // namespace
 
 void add_check(Commands& all) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<CheckOptions>();
   auto& command = all.add(
       "check", "Test this machine, this configuration and its tokens; each problem has its remedy",
       [options](const Invocation& invocation) { return run_check(invocation, *options); });

@@ -13,7 +13,7 @@
 namespace torchwatch::cli {
 namespace {
 
-struct Options {
+struct CompareOptions {
   std::string baseline;
   std::string candidate;
   std::int64_t pull = 0;
@@ -30,14 +30,14 @@ using Study = std::optional<storage::StudyRow>;
 constexpr std::string_view kOfMachines = "machine=";
 
 /// The two settings of one build that are compared; nothing where two builds are.
-Result<Study> study_of(const Options& options) {
+Result<Study> study_of(const CompareOptions& options) {
   if (options.between.empty()) return std::nullopt;
   TW_TRY(const auto sides, comparison::parse_sides(options.between, options.against));
   return storage::StudyRow{
       .name = {}, .baseline = to_string(sides.baseline), .candidate = to_string(sides.candidate)};
 }
 
-nlohmann::json body_of(const Options& options, const Study& study,
+nlohmann::json body_of(const CompareOptions& options, const Study& study,
                        const comparison::Selection& selection) {
   if (options.pull != 0) {
     return pulls::to_json({.pull = options.pull, .head = options.head, .selection = selection});
@@ -52,7 +52,7 @@ nlohmann::json body_of(const Options& options, const Study& study,
 
 Result<storage::ComparisonRow> open_comparison(const Invocation& invocation,
                                                commands::SessionOfCommand& opened,
-                                               const Options& options, const Study& study,
+                                               const CompareOptions& options, const Study& study,
                                                const comparison::Selection& selection) {
   auto& services = opened.services();
   TW_TRY(const auto baseline,
@@ -64,7 +64,7 @@ Result<storage::ComparisonRow> open_comparison(const Invocation& invocation,
 }
 
 Outcome compare_here(const Invocation& invocation, commands::SessionOfCommand& opened,
-                     const Options& options, const Study& study,
+                     const CompareOptions& options, const Study& study,
                      const comparison::Selection& selection) {
   auto& services = opened.services();
   TW_TRY_VOID(commands::wait_for_machine(opened, invocation.stop));
@@ -83,7 +83,7 @@ tl::unexpected<Error> no_daemon() {
               "start `torchwatch serve`, and ask again");
 }
 
-Status check(const Options& options) {
+Status check(const CompareOptions& options) {
   const bool is_one_build = options.pull == 0 && options.head.empty() &&
                             !options.baseline.empty() && options.candidate.empty();
   if (!options.between.empty() && !is_one_build) {
@@ -104,7 +104,7 @@ Status check(const Options& options) {
               "`torchwatch compare --help` shows what there is");
 }
 
-Outcome run_compare(const Invocation& invocation, const Options& options) {
+Outcome run_compare(const Invocation& invocation, const CompareOptions& options) {
   TW_TRY_VOID(check(options));
   if (options.between.starts_with(kOfMachines) || options.against.starts_with(kOfMachines)) {
     return machines::compare_machines(
@@ -125,7 +125,7 @@ Outcome run_compare(const Invocation& invocation, const Options& options) {
 }  // namespace
 
 void add_compare(Commands& all) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<CompareOptions>();
   auto& command = all.add(
       "compare", "Compare two builds by interleaved runs, and print what changed",
       [options](const Invocation& invocation) { return run_compare(invocation, *options); });

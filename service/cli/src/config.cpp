@@ -13,7 +13,7 @@ namespace {
 
 using config::EffectiveValue;
 
-struct Options {
+struct ConfigOptions {
   bool only_set = false;
 };
 
@@ -31,7 +31,7 @@ nlohmann::json json_of(const EffectiveValue& value) {
           {"allowed", report::text_or_null(value.key.allowed)}};
 }
 
-Outcome run_config(const Invocation& invocation, const Options& options) {
+Outcome run_config(const Invocation& invocation, const ConfigOptions& options) {
   TW_TRY(const auto values,
          config::effective_values(invocation.config_file, invocation.config_given));
   const auto file = invocation.config_file.string();
@@ -52,7 +52,7 @@ Outcome run_config(const Invocation& invocation, const Options& options) {
 }  // namespace
 
 void add_config(Commands& all) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<ConfigOptions>();
   auto& command =
       all.add("config", "The value of every key as it is used, and where it comes from",
               [options](const auto& invocation) { return run_config(invocation, *options); });

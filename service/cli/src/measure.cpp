@@ -18,7 +18,7 @@
 namespace torchwatch::cli {
 namespace {
 
-struct Options {
+struct MeasureOptions {
   std::string build;
   int runs = 5;
   bool efficiency = false;
@@ -85,7 +85,7 @@ Status check_build(const config::Config& config, const std::string& name) {
 
 /// What of a build is seen without timing it, which a daemon stores where one listens.
 Outcome run_observing(const Invocation& invocation, const config::Config& config,
-                      const Options& options, const comparison::Selection& selection) {
+                      const MeasureOptions& options, const comparison::Selection& selection) {
   auto body = comparison::to_json(selection);
   body.erase("metrics");
   body["candidate"] = commands::build_for_daemon(options.build);
@@ -102,7 +102,7 @@ Outcome run_observing(const Invocation& invocation, const config::Config& config
        }});
 }
 
-Outcome run_measure(const Invocation& invocation, const Options& options) {
+Outcome run_measure(const Invocation& invocation, const MeasureOptions& options) {
   TW_TRY(auto config, invocation.load_config_to_measure());
   TW_TRY(const auto selection, options.suite.selection());
   TW_TRY_VOID(options.suite.apply(config));
@@ -135,7 +135,7 @@ Outcome run_measure(const Invocation& invocation, const Options& options) {
 }  // namespace
 
 void add_measure(Commands& all) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<MeasureOptions>();
   auto& command = all.add(
       "measure", "Measure one build: times and peaks of each workload, with their spread",
       [options](const Invocation& invocation) { return run_measure(invocation, *options); });

@@ -22,7 +22,7 @@
 namespace torchwatch::cli {
 namespace {
 
-struct Options {
+struct NightlyOptions {
   std::string baseline;
   std::string candidate;
   bool all = false;
@@ -30,7 +30,7 @@ struct Options {
 };
 
 Result<std::vector<storage::ComparisonRow>> due_comparisons(commands::SessionOfCommand& opened,
-                                                            const Options& options,
+                                                            const NightlyOptions& options,
                                                             std::stop_token stop) {
   auto& services = opened.services();
   if (options.candidate.empty()) return nightly::discover_comparisons(services, stop);
@@ -102,7 +102,7 @@ Outcome show_nothing_due(const Invocation& invocation, storage::Database& databa
   return ExitStatus::done;
 }
 
-nlohmann::json request_of(const Options& options, const comparison::Selection& selection) {
+nlohmann::json request_of(const NightlyOptions& options, const comparison::Selection& selection) {
   if (options.candidate.empty()) return nlohmann::json::object();
   auto request = comparison::to_json(selection);
   request["candidate"] = commands::build_for_daemon(options.candidate);
@@ -111,7 +111,7 @@ nlohmann::json request_of(const Options& options, const comparison::Selection& s
 }
 
 Outcome compare_here(const Invocation& invocation, commands::SessionOfCommand& opened,
-                     const Options& options) {
+                     const NightlyOptions& options) {
   auto& services = opened.services();
   TW_TRY_VOID(commands::wait_for_machine(opened, invocation.stop));
   TW_TRY(auto comparisons, due_comparisons(opened, options, invocation.stop));
@@ -151,7 +151,7 @@ Status require_channel(const config::Config& config) {
               "it must be one with one build in each folder");
 }
 
-Outcome run_nightly(const Invocation& invocation, const Options& options) {
+Outcome run_nightly(const Invocation& invocation, const NightlyOptions& options) {
   if (options.candidate.empty() != options.baseline.empty()) {
     return fail(ErrorCode::invalid, "--baseline and --candidate must be given together");
   }
@@ -177,7 +177,7 @@ Outcome run_nightly(const Invocation& invocation, const Options& options) {
 }  // namespace
 
 void add_nightly(Commands& all) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<NightlyOptions>();
   auto& command = all.add(
       "nightly", "Carry out every comparison that is due now: measure, judge, bisect, report",
       [options](const Invocation& invocation) { return run_nightly(invocation, *options); });

@@ -255,7 +255,7 @@ ExitStatus exit_status_of(const StatusFacts& facts) {
   return facts.open.empty() ? ExitStatus::done : ExitStatus::regression;
 }
 
-struct Options {
+struct StatusOptions {
   bool with_exit_status = false;
   bool is_watched = false;
 };
@@ -265,7 +265,7 @@ Result<StatusFacts> look(const config::Config& config) {
   return gather_status(*database, config);
 }
 
-Outcome watch_status(const Invocation& invocation, const Options& options) {
+Outcome watch_status(const Invocation& invocation, const StatusOptions& options) {
   if (invocation.json) {
     return fail(ErrorCode::invalid, "--watch shows text: leave out --json");
   }
@@ -283,7 +283,7 @@ Outcome watch_status(const Invocation& invocation, const Options& options) {
   return status;
 }
 
-Outcome run_status(const Invocation& invocation, const Options& options) {
+Outcome run_status(const Invocation& invocation, const StatusOptions& options) {
   if (options.is_watched) return watch_status(invocation, options);
   TW_TRY(const auto config, invocation.load_config());
   TW_TRY(const auto database, daemon::open_reader(config));
@@ -301,7 +301,7 @@ Outcome run_status(const Invocation& invocation, const Options& options) {
 }  // namespace
 
 void add_status(Commands& all) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<StatusOptions>();
   auto& command =
       all.add("status", "What is wrong, what is under way, and how often the service was wrong",
               [options](const auto& invocation) { return run_status(invocation, *options); });

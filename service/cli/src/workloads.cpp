@@ -66,7 +66,7 @@ void print_reasons(const json& suite, std::ostream& out) {
   }
 }
 
-struct Options {
+struct WorkloadOptions {
   std::string build;
   bool count = false;
   bool coverage = false;
@@ -86,7 +86,7 @@ Outcome show_coverage(const Invocation& invocation, daemon::Application& applica
 
 /// Asks the runner of a build, which may have to be compiled, and counts every network.
 Outcome count_or_cover(const Invocation& invocation, config::Config config,
-                       const Options& options) {
+                       const WorkloadOptions& options) {
   TW_TRY(auto opened, commands::open_for_measuring(invocation, std::move(config)));
   TW_TRY_VOID(commands::wait_for_machine(opened, invocation.stop));
   TW_TRY(const auto build, commands::named_or_newest(invocation, opened, options.build));
@@ -100,7 +100,7 @@ Outcome count_or_cover(const Invocation& invocation, config::Config config,
   return ExitStatus::done;
 }
 
-Outcome run_list(const Invocation& invocation, const Options& options) {
+Outcome run_list(const Invocation& invocation, const WorkloadOptions& options) {
   TW_TRY(auto config, invocation.load_config());
   if (!options.build.empty() && !options.count && !options.coverage) {
     return fail(
@@ -132,7 +132,7 @@ void add_workloads(Commands& all) {
   auto& workload = all.add("workload", "The suite: list, batches, verify", nullptr);
   workload.require_subcommand(1);
   workload.footer("torchwatch workload list");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<WorkloadOptions>();
   auto& command = all.add(
       workload, "list",
       "Each workload with domain, task, batch sizes, configurations and, once counted, parameters",

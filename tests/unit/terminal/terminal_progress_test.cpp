@@ -27,14 +27,14 @@ struct Shown {
   std::unique_ptr<TerminalProgress> progress;
 };
 
-ProgressSettings terminal(int columns = 80) {
+ProgressSettings terminal_of(int columns = 80) {
   return {.is_terminal = true, .columns = [columns] { return columns; }};
 }
 
 }  // namespace
 
 TEST_CASE("a terminal gets a bar that later lines replace") {
-  Shown shown(terminal());
+  Shown shown(terminal_of());
   shown.progress->phase_started("measuring");
   shown.progress->progress(12, 24, "resnet18");
   CHECK_THAT(shown.out.str(), Contains("[############............] 12/24  resnet18"));
@@ -44,21 +44,21 @@ TEST_CASE("a terminal gets a bar that later lines replace") {
 }
 
 TEST_CASE("a bar that is shown at the end is removed") {
-  Shown shown(terminal());
+  Shown shown(terminal_of());
   shown.progress->progress(24, 24, "last");
   shown.progress.reset();
   CHECK(shown.out.str().ends_with("\r\033[K"));
 }
 
 TEST_CASE("an amount that is not known yet is an empty bar") {
-  Shown shown(terminal());
+  Shown shown(terminal_of());
   shown.progress->progress(3, 0, "listing");
   CHECK_THAT(shown.out.str(), Contains("[........................] 3/0"));
 }
 
 TEST_CASE("a bar is narrower than its terminal, whatever it says") {
   for (const int columns : {20, 60, 80, 200}) {
-    Shown shown(terminal(columns));
+    Shown shown(terminal_of(columns));
     for (int done = 0; done < 5; ++done) {
       shown.progress->progress(done, 1000,
                                "nvidia_deeprecommender cpu-infer bf16,batch=8, memory, "
@@ -70,7 +70,7 @@ TEST_CASE("a bar is narrower than its terminal, whatever it says") {
 }
 
 TEST_CASE("what is left is estimated as a range once three parts are done") {
-  Shown shown(terminal(120));
+  Shown shown(terminal_of(120));
   for (int done = 0; done < 3; ++done) {
     shown.progress->progress(done, 20, "resnet18");
     CHECK_THAT(shown.bar(), !Contains("left"));
@@ -89,7 +89,7 @@ TEST_CASE("what is left is estimated as a range once three parts are done") {
 }
 
 TEST_CASE("a long step says how long the last of its kind took") {
-  Shown shown(terminal());
+  Shown shown(terminal_of());
   shown.progress->long_step_started(LongStep::build, "building commit a");
   shown.clock->advance(62min);
   shown.progress->long_step_started(LongStep::kit, "preparing the runner of a");
@@ -109,7 +109,7 @@ TEST_CASE("what is not a terminal gets plain lines and no bar") {
 }
 
 TEST_CASE("plain progress is a line every half minute, on a terminal too") {
-  auto settings = terminal();
+  auto settings = terminal_of();
   settings.style = ProgressStyle::plain;
   Shown shown(std::move(settings));
   shown.progress->progress(1, 9, "first");
@@ -120,7 +120,7 @@ TEST_CASE("plain progress is a line every half minute, on a terminal too") {
 }
 
 TEST_CASE("progress that nobody wants is not printed") {
-  auto settings = terminal();
+  auto settings = terminal_of();
   settings.style = ProgressStyle::none;
   Shown shown(std::move(settings));
   shown.progress->phase_started("measuring");
@@ -143,7 +143,7 @@ TEST_CASE("a bar that is asked for is drawn where no terminal is") {
 }
 
 TEST_CASE("a terminal that shows how much is done gets the share, and its end") {
-  auto settings = terminal();
+  auto settings = terminal_of();
   settings.has_taskbar = true;
   Shown shown(std::move(settings));
   shown.progress->progress(6, 24, "resnet18");
@@ -151,7 +151,7 @@ TEST_CASE("a terminal that shows how much is done gets the share, and its end") 
   shown.progress->progress(3, 0, "listing");
   shown.progress.reset();
   CHECK(shown.out.str().ends_with("\r\033[K\033]9;4;0;0\033\\"));
-  Shown plain(terminal());
+  Shown plain(terminal_of());
   plain.progress->progress(6, 24, "resnet18");
   CHECK_THAT(plain.out.str(), !Contains("]9;4"));
 }
@@ -188,7 +188,7 @@ TEST_CASE("the state has an estimate once the bar has one, and forgets the part 
 
 TEST_CASE("the state and what else is asked for fit the terminal") {
   for (const int columns : {60, 80, 120}) {
-    Shown shown(terminal(columns));
+    Shown shown(terminal_of(columns));
     shown.progress->phase_started("measuring");
     shown.progress->log("regressed: nvidia_deeprecommender cpu-train bf16,batch=8 time +14.4 % " +
                         std::string("[+11.0, +16.1] %, and some more that is said of it here"));
