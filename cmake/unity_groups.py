@@ -31,10 +31,11 @@ UNQUALIFIED = re.compile(r"(?<!\.)(?<!->)(?<!::)\b[A-Za-z_]\w*\b")
 NO_NAME = re.compile(r"[A-Z][A-Z0-9_]*$|\d|(?:void|const|noexcept|operator)$")
 TEMPLATE = re.compile(r"^template\s*<[^{]*?>\s*(?=\w)")
 TYPE = re.compile(r"(?:struct|class|enum|union|using|concept|namespace)\s+(?:class\s+)?(\w+)")
-# Aliases that any number of files may declare side by side, as they only leave a scope out.
+# A name that is brought in from another scope, or an alias that only leaves its scope out.
 SHORTER = re.compile(
-    r"using\s+(?:namespace\s+[\w:]+|(\w+)\s*=\s*[\w:]*::\1|[\w:]+)\s*;|"
-    r"namespace\s+(\w+)\s*=\s*[\w:]*::\2\s*;"
+    r"^(?:using\s+(\w+)\s*=\s*[\w:]*::\1|namespace\s+(\w+)\s*=\s*[\w:]*::\2|"
+    r"using\s+(?:[\w:]*::)?(?!namespace\b)(\w+)|using\s+namespace\s+[\w:]+)\s*;",
+    re.MULTILINE,
 )
 # What stands before a function's parentheses, an array's brackets or the end of a declaration.
 DECLARED = re.compile(r"(\w+)\s*(?=[(\[;]|$)")
@@ -42,11 +43,19 @@ DECLARED = re.compile(r"(\w+)\s*(?=[(\[;]|$)")
 
 @dataclass
 class Source:
-    """A file: the words in it, and those of them that are its own."""
+    """A file: the words in it, and those of them that are its own.
+
+    `shorter` are its names for things of other scopes: files that have the same one agree on it.
+    """
 
     path: str
     words: set[str]
     own: set[str]
+    shorter: set[str]
+
+    def hides_from(self, other: "Source") -> bool:
+        """Whether a word of the other file would mean something of this file's."""
+        return not other.words.isdisjoint(self.own | (self.shorter - other.shorter))
 
 
 @dataclass
@@ -57,10 +66,7 @@ class Group:
 
     def takes(self, source: Source) -> bool:
         """Whether no file of the group and `source` see each other's own names."""
-        return all(
-            source.own.isdisjoint(other.words) and other.own.isdisjoint(source.words)
-            for other in self.files
-        )
+        return not any(source.hides_from(other) or other.hides_from(source) for other in self.files)
 
 
 def code_of(text: str) -> str:
@@ -92,8 +98,6 @@ def without_blocks(text: str) -> list[str]:
 def declared(declaration: str) -> set[str]:
     """The names that one declaration makes; more rather than fewer where it is not clear."""
     declaration = TEMPLATE.sub("", declaration.strip())
-    if SHORTER.fullmatch(declaration):
-        return set()
     kind = TYPE.match(declaration)
     if kind:
         return {kind[1]}
@@ -116,11 +120,13 @@ def words_of(path: Path) -> set[str]:
 def read(path: str) -> Source:
     """The file's words and its own names."""
     code = code_of(Path(path).read_text(encoding="utf-8"))
+    shorter = {name for found in SHORTER.finditer(code) for name in found.groups() if name}
     own: set[str] = set()
     for start in UNNAMED.finditer(code):
         for declaration in without_blocks(code[start.end() :]):
-            own |= declared(declaration)
-    return Source(path, words_of(Path(path)), own)
+            if not SHORTER.fullmatch(declaration.strip()):
+                own |= declared(declaration)
+    return Source(path, words_of(Path(path)), own, shorter)
 
 
 def grouped(sources: list[Source], files_at_once: int) -> list[Group]:

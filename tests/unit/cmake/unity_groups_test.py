@@ -88,6 +88,14 @@ class Groups(Case):
         self.written("parts.hpp", '#include "parts/it.hpp"')
         self.assertEqual(self.groups(own("int a();"), '#include "parts.hpp"\n'), [1, 1])
 
+    def test_a_name_without_its_scope_parts_files_that_mean_something_else(self) -> None:
+        alias = own("using json = nlohmann::json;")
+        for text in (alias, "using nlohmann::json;\n"):
+            with self.subTest(text):
+                self.assertEqual(self.groups(text, text, "nlohmann::json both();"), [3])
+                other = "int f() { int json = 1; return json; }"
+                self.assertEqual(self.groups(text, other), [1, 1])
+
     def test_a_member_or_a_name_with_its_scope_does_not_part_them(self) -> None:
         user = "int b(X& x, X* p) { return x.a() + p->a() + X::a(); }"
         self.assertEqual(self.groups(own("int a();"), user), [2])
