@@ -4,7 +4,7 @@
 #include "drawn.hpp"
 #include "measured_runs.hpp"
 #include "torchwatch/evidence/series.hpp"
-#include "torchwatch/runs/run_store.hpp"
+#include "torchwatch/runs/run_reader.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 
 namespace torchwatch::evidence {
@@ -33,13 +33,10 @@ void add_samples(SeriesRun& run, const std::vector<SampleSet>& sets, std::string
   run.samples.assign(set->samples.begin(), set->samples.end());
 }
 
-bool is_of_compiling(Metric metric) {
-  return metric == Metric::compile_time || metric == Metric::compile_peak;
-}
-
 void add_beside(SeriesRun& run, const RunDetail& detail, Metric shown) {
-  for (const auto& [metric, value] : detail.values) {
-    if (metric != shown && shown_with(metric) == shown) run.beside.emplace(metric, value);
+  for (const auto metric : metrics_beside(shown)) {
+    const auto value = detail.values.find(metric);
+    if (value != detail.values.end()) run.beside.insert(*value);
   }
 }
 
@@ -97,17 +94,14 @@ Result<std::vector<SeriesRun>> runs_of(const Context& context,
   return runs;
 }
 
-Result<Beside> beside(storage::Database& database, const Series& series, int runs) {
-  Beside beside;
-  const bool compiles = series.benchmark.variant.backend != Backend::eager;
-  for (const auto metric : metrics_beside(series.metric)) {
-    // Looking for what no run states would read them all.
-    if (!compiles && is_of_compiling(metric)) continue;
-    TW_TRY(const auto values,
-           storage::RunStore(database).history({series.benchmark, metric}, runs));
-    for (const auto& value : values) beside[metric].emplace(value.attempt, value.value);
-  }
-  return beside;
+Result<storage::ValuesOfRuns> beside(storage::Database& database, Metric shown,
+                                     const std::vector<storage::Id>& runs) {
+  TW_TRY(auto values, storage::RunReader(database).values_of(runs));
+  const auto wanted = metrics_beside(shown);
+  std::erase_if(values, [&](const auto& each) {
+    return std::ranges::find(wanted, each.first) == wanted.end();
+  });
+  return values;
 }
 
 Result<Strips> strips_of(const Context& context, const storage::ComparisonRow& comparison,

@@ -49,10 +49,10 @@ Result<Series> series_of(const Parameters& parameters, const View& view) {
   return fail(series.error().as(ErrorCode::not_found));
 }
 
-/// Errors: not_found, when the series has no values.
-Status require_values(const Series& series, const View& view) {
-  TW_TRY(const auto values, storage::RunStore(view.sources.database).history(series, 1));
-  if (!values.empty()) return {};
+/// The newest values. Errors: not_found, when the series has none.
+Result<std::vector<storage::RunValue>> newest_values(const Series& series, const View& view) {
+  TW_TRY(auto values, storage::RunStore(view.sources.database).history(series, kValuesRead));
+  if (!values.empty()) return values;
   return fail(ErrorCode::not_found,
               "no values of " + to_string(series).substr(0, 200) + ", here or at any time");
 }
@@ -101,8 +101,17 @@ Result<html::Fragment> noise_facts(const Series& series, const View& view) {
   return html::facts({{"noise", text}});
 }
 
+/// What the runs with those values state beside the metric.
+Result<storage::ValuesOfRuns> beside_of(const Series& series,
+                                        const std::vector<storage::RunValue>& values,
+                                        const View& view) {
+  std::vector<storage::Id> runs;
+  for (const auto& value : values) runs.push_back(value.attempt);
+  return evidence::beside(view.sources.database, series.metric, runs);
+}
+
 /// The newest of what stands beside the metric.
-html::Fragment beside_facts(const evidence::Beside& beside) {
+html::Fragment beside_facts(const storage::ValuesOfRuns& beside) {
   std::vector<std::pair<std::string_view, html::Cell>> facts;
   for (const auto& [metric, values] : beside) {
     facts.emplace_back(figures::name_of(metric),
@@ -114,7 +123,8 @@ html::Fragment beside_facts(const evidence::Beside& beside) {
 
 /// A cell for each metric that stands beside the series' own, empty where the run does not state
 /// it.
-void add_beside(std::vector<html::Cell>& row, const evidence::Beside& beside, storage::Id run) {
+void add_beside(std::vector<html::Cell>& row, const storage::ValuesOfRuns& beside,
+                storage::Id run) {
   for (const auto& [metric, values] : beside) {
     const auto value = values.find(run);
     row.push_back(
@@ -123,9 +133,9 @@ void add_beside(std::vector<html::Cell>& row, const evidence::Beside& beside, st
 }
 
 /// The newest values, each with its run and with what stands beside it.
-Result<html::Fragment> runs_section(const Series& series, const evidence::Beside& beside,
-                                    const View& view) {
-  TW_TRY(const auto values, storage::RunStore(view.sources.database).history(series, kValuesRead));
+Result<html::Fragment> runs_section(const Series& series,
+                                    const std::vector<storage::RunValue>& values,
+                                    const storage::ValuesOfRuns& beside, const View& view) {
   html::Rows rows;
   std::map<storage::Id, std::string> names;
   for (auto value = values.rbegin(); value != values.rend(); ++value) {
@@ -281,7 +291,7 @@ Result<Page> make_series(const View& view) {
   TW_TRY(const auto days, http::days_of(page));
   TW_TRY(const auto series, series_of(parameters, view));
   if (series.benchmark.workload.empty()) return list_of_series(page, view);
-  TW_TRY_VOID(require_values(series, view));
+  TW_TRY(const auto values, newest_values(series, view));
   const auto name = to_string(series);
   Comparisons comparisons;
   auto context = context_of(view);
@@ -299,8 +309,8 @@ Result<Page> make_series(const View& view) {
                                         .is_logarithmic = shown == "logarithmic"}));
   history.frame.id = "history";
   TW_TRY(const auto samples, samples_section(history, comparisons, series, view));
-  TW_TRY(const auto stated, evidence::beside(view.sources.database, series, kValuesRead));
-  TW_TRY(const auto runs, runs_section(series, stated, view));
+  TW_TRY(const auto stated, beside_of(series, values, view));
+  TW_TRY(const auto runs, runs_section(series, values, stated, view));
   TW_TRY(const auto others, neighbours(series, view));
   TW_TRY(const auto noise, noise_facts(series, view));
   TW_TRY(const auto mutes, heard::mutes_of(view.sources.database, std::vector{series},

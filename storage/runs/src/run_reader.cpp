@@ -144,6 +144,23 @@ Result<RunDetail> RunReader::get(Id attempt) {
   });
 }
 
+Result<ValuesOfRuns> RunReader::values_of(const std::vector<Id>& runs) {
+  return read(database_, [&](Connection& connection) -> Result<ValuesOfRuns> {
+    Query query(connection,
+                "SELECT metric, attempt_id, value.value FROM json_each(?) AS wanted "
+                "JOIN value ON attempt_id = wanted.value",
+                runs);
+    ValuesOfRuns values;
+    while (query.next()) {
+      const auto metric = query.take<Metric>();
+      const auto run = query.take<Id>();
+      values[metric][run] = query.take<std::int64_t>();
+    }
+    if (query.damage()) return fail(*query.damage());
+    return values;
+  });
+}
+
 Result<std::string> RunReader::output_of(Owner owner, Id build, const Benchmark& benchmark) {
   return read(database_, [&](Connection& connection) -> Result<std::string> {
     Query outputs(

@@ -46,7 +46,7 @@ TEST_CASE("the operators of a graph are those that it calls: freezing folds the 
   CHECK_FALSE(result.operators.contains("aten::batch_norm"));
 }
 
-TEST_CASE("a graph that runs out of memory failed, as it is no matter of the backend's") {
+TEST_CASE("a graph that runs out of memory has failed: the backend could take it") {
   auto wanted = traced("resnet18");
   wanted["batch"] = 4096;
   wanted["limits"] = {{"memory_bytes", std::int64_t{1} << 30}};

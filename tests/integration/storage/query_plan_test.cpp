@@ -244,6 +244,7 @@ struct FullDatabase : FreshStores {
     REQUIRE(reader.list({OwnerKind::bisection, 1}, {.workload = "a"}, 50, INT64_MAX));
     REQUIRE(reader.output_of({OwnerKind::comparison, comparison.id}, 1, kTime.benchmark));
     REQUIRE(reader.get(77));
+    REQUIRE(reader.values_of({77, 78}).value().size() > 1);
     REQUIRE(reader.samples_of(77));
     REQUIRE(reader.machines());
     REQUIRE(reader.machine(1).error().code == ErrorCode::not_found);

@@ -21,10 +21,14 @@ struct Measured : FreshStores {
   Id third = run("c", "resnet18", "Model Y");
 
   Id run(const std::string& token, const std::string& workload, const std::string& cpu) {
+    return run(token, workload, cpu, full_result(token));
+  }
+
+  Id run(const std::string& token, const std::string& workload, const std::string& cpu,
+         RunResult result) {
     auto attempt = order_of(comparison, token);
     attempt.benchmark.workload = workload;
     const auto id = stores.runs.issue(attempt, token, 1).value();
-    auto result = full_result(token);
     result.samples_ns = {40, 10, 30, 20, 50};
     result.environment.facts = {{"cpu_model", cpu}, {"cpus", "2"}, {"heap", token}};
     REQUIRE(stores.runs.record({{token, result}}, 1000 * id));
@@ -49,6 +53,18 @@ TEST_CASE_METHOD(Measured, "the runs of a comparison are listed newest first, pa
   CHECK(ids({.workload = "resnet18"}) == std::vector<Id>{third, first});
   CHECK(ids({.pass = "memory"}).empty());
   CHECK(reader.list({OwnerKind::bisection, 1}, {}, 10, INT64_MAX).value().empty());
+}
+
+TEST_CASE_METHOD(Measured, "what several runs state is read by metric and run") {
+  auto result = full_result("d");
+  result.values = {{Metric::time, 7}, {Metric::compile_time, 8}};
+  const auto fourth = run("d", "resnet18", "Model X", result);
+  using Values = std::map<Id, std::int64_t>;
+  auto values = reader.values_of({fourth, first, 77}).value();
+  CHECK(values.at(Metric::time) == Values{{first, 100}, {fourth, 7}});
+  CHECK(values.at(Metric::compile_time) == Values{{fourth, 8}});
+  CHECK(values.at(Metric::cpu_peak) == Values{{first, 5 << 20}});
+  CHECK(reader.values_of({}).value().empty());
 }
 
 TEST_CASE_METHOD(Measured, "a run says what it measured, when, where and with which values") {

@@ -10,6 +10,7 @@
 #include "torchwatch/drawing/evidence.hpp"
 #include "torchwatch/drawing/history.hpp"
 #include "torchwatch/evidence/context.hpp"
+#include "torchwatch/runs/run_reader.hpp"
 #include "torchwatch/storage/rows.hpp"
 
 namespace torchwatch::evidence {
@@ -33,10 +34,9 @@ struct SeriesRun {
 Result<std::vector<SeriesRun>> runs_of(const Context&, const storage::ComparisonRow&,
                                        const Series&);
 
-/// What the newest runs of a series state beside its metric, by metric and run; a metric that no
-/// run states is not there.
-using Beside = std::map<Metric, std::map<storage::Id, std::int64_t>>;
-Result<Beside> beside(storage::Database&, const Series&, int runs);
+/// Returns what those runs state beside a metric and is not judged.
+Result<storage::ValuesOfRuns> beside(storage::Database&, Metric,
+                                     const std::vector<storage::Id>& runs);
 
 /// The samples of one series of a comparison, drawn.
 struct Strips {

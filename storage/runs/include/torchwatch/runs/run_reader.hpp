@@ -40,6 +40,9 @@ struct RunDetail {
   std::map<Metric, std::int64_t> values = {};
 };
 
+/// What runs state, by metric and run.
+using ValuesOfRuns = std::map<Metric, std::map<Id, std::int64_t>>;
+
 /// What a list of runs is narrowed down to.
 struct RunFilter {
   std::optional<std::string> workload = {};
@@ -78,6 +81,8 @@ class RunReader {
   /// Returns at most `limit` runs of an owner with an id below `before`, newest first.
   Result<std::vector<RunDetail>> list(Owner, const RunFilter&, int limit, Id before);
   Result<RunDetail> get(Id attempt);  ///< Errors: not_found
+  /// Returns every value that those runs state; a metric that none of them states is not there.
+  Result<ValuesOfRuns> values_of(const std::vector<Id>& runs);
   /// Returns the end of what the last failed process of a benchmark printed, of those that printed
   /// something; empty where none did, and where it was removed for its age.
   Result<std::string> output_of(Owner, Id build, const Benchmark&);
