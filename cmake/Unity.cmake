@@ -1,5 +1,5 @@
-# Several files compiled as one, where that is asked for (CMAKE_UNITY_BUILD=ON, as the presets of the
-# tests do): it takes half the time, as each of our files is much smaller than the headers it reads.
+# Several files compiled as one, where that is asked for (CMAKE_UNITY_BUILD=ON, as the presets user
+# and ci do): it takes half the time, as each of our files is much smaller than the headers it reads.
 # unity_groups.py says which files can be put together. Without it every file is compiled alone,
 # which is what shows that each includes what it uses.
 #
