@@ -26,7 +26,7 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/torchwatch.1 DESTINATION ${CMAKE_INSTA
 foreach(folder IN ITEMS cmake models runner storage/records storage/digest)
   cmake_path(GET folder PARENT_PATH parent)
   install(DIRECTORY ${folder} DESTINATION ${torchwatch_share}/${parent}
-    FILES_MATCHING REGEX "\\.(cpp|hpp|h|inc|cmake|txt|json)$"
+    FILES_MATCHING REGEX "\\.(cpp|hpp|h|inc|cmake|txt|json|py)$"
     PATTERN "Install.cmake" EXCLUDE)
 endforeach()
 install(PROGRAMS deploy/libtorch deploy/prerequisites DESTINATION ${torchwatch_share}/deploy)

@@ -1,7 +1,7 @@
 # Several files compiled as one, where that is asked for (CMAKE_UNITY_BUILD=ON, as the presets user
-# and ci do): it takes half the time, as each of our files is much smaller than the headers it reads.
-# unity_groups.py says which files can be put together. Without it every file is compiled alone,
-# which is what shows that each includes what it uses.
+# and ci do, and runner/kit): it takes half the time, as each of our files is much smaller than the
+# headers it reads. unity_groups.py says which files can be put together. Without it every file is
+# compiled alone, which is what shows that each includes what it uses.
 #
 # A file that comes to use a name which another file of its group keeps to itself is "redefined" or
 # "ambiguous" until CMake runs again and parts them.
@@ -38,8 +38,11 @@ function(torchwatch_group_files)
     set(precompiled "")
     foreach(source IN LISTS sources)
       cmake_path(ABSOLUTE_PATH source BASE_DIRECTORY "${folder}")
+      get_source_file_property(is_alone "${source}" TARGET_DIRECTORY ${target} SKIP_UNITY_BUILD_INCLUSION)
       get_source_file_property(is_plain "${source}" TARGET_DIRECTORY ${target} SKIP_PRECOMPILE_HEADERS)
-      if(is_plain)
+      if(is_alone)
+        continue()
+      elseif(is_plain)
         string(APPEND plain ";${source}")
       else()
         string(APPEND precompiled ";${source}")
@@ -50,7 +53,8 @@ function(torchwatch_group_files)
   set(input "${CMAKE_BINARY_DIR}/unity_targets.txt")
   file(WRITE "${input}" "${lines}")
   execute_process(
-    COMMAND "${Python3_EXECUTABLE}" -B "${CMAKE_SOURCE_DIR}/cmake/unity_groups.py" ${TORCHWATCH_FILES_AT_ONCE}
+    COMMAND "${Python3_EXECUTABLE}" -B "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/unity_groups.py"
+      ${TORCHWATCH_FILES_AT_ONCE}
     INPUT_FILE "${input}" OUTPUT_VARIABLE groups COMMAND_ERROR_IS_FATAL ANY)
   string(REGEX MATCHALL "[^\n]+" groups "${groups}")
   foreach(line IN LISTS groups)

@@ -18,7 +18,8 @@ namespace fs = std::filesystem;
 using std::string_view_literals::operator""sv;
 
 constexpr std::array kOwnFolders{"cmake", "models", "runner", "storage/records"};
-constexpr std::array kSourceExtensions{".cpp"sv, ".hpp"sv, ".h"sv, ".inc"sv, ".cmake"sv, ".txt"sv};
+constexpr std::array kSourceExtensions{".cpp"sv,   ".hpp"sv, ".h"sv, ".inc"sv,
+                                       ".cmake"sv, ".txt"sv, ".py"sv};
 
 bool is_source(const fs::path& path) {
   return std::ranges::find(kSourceExtensions, path.extension().string()) != kSourceExtensions.end();

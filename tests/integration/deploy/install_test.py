@@ -144,6 +144,7 @@ class Installed(unittest.TestCase):
         commands = (self.folder / "kit/build.ninja").read_text()
         self.assertIn(f"{PREFIX}/share/torchwatch/models", commands)
         self.assertNotIn(str(CHECKOUT), commands)
+        self.assertIn("/Unity/", commands)
 
     def test_the_program_compiles_its_own_sources_as_anybody_with_an_empty_environment(
         self,
