@@ -53,7 +53,7 @@ function(torchwatch_group_files)
   set(input "${CMAKE_BINARY_DIR}/unity_targets.txt")
   file(WRITE "${input}" "${lines}")
   execute_process(
-    COMMAND "${Python3_EXECUTABLE}" -B "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/unity_groups.py"
+    COMMAND "${TORCHWATCH_PYTHON}" -B "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/unity_groups.py"
       ${TORCHWATCH_FILES_AT_ONCE}
     INPUT_FILE "${input}" OUTPUT_VARIABLE groups COMMAND_ERROR_IS_FATAL ANY)
   string(REGEX MATCHALL "[^\n]+" groups "${groups}")
@@ -64,7 +64,11 @@ function(torchwatch_group_files)
   endforeach()
 endfunction()
 
-if(CMAKE_UNITY_BUILD)
-  find_package(Python3 REQUIRED COMPONENTS Interpreter)
+# Not find_package(Python3): it takes four seconds, and a runner kit is configured often.
+find_program(TORCHWATCH_PYTHON python3)
+if(CMAKE_UNITY_BUILD AND NOT TORCHWATCH_PYTHON)
+  message(STATUS "Each file is compiled alone: python3, which would say what goes together, is missing")
+  set(CMAKE_UNITY_BUILD OFF)
+elseif(CMAKE_UNITY_BUILD)
   cmake_language(DEFER CALL torchwatch_group_files)
 endif()
