@@ -55,7 +55,12 @@ function(torchwatch_group_files)
   execute_process(
     COMMAND "${TORCHWATCH_PYTHON}" -B "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/unity_groups.py"
       ${TORCHWATCH_FILES_AT_ONCE}
-    INPUT_FILE "${input}" OUTPUT_VARIABLE groups COMMAND_ERROR_IS_FATAL ANY)
+    INPUT_FILE "${input}" OUTPUT_VARIABLE groups ERROR_VARIABLE error RESULT_VARIABLE status)
+  # A file without a group is compiled alone. A service whose Python fails still gets its kits.
+  if(NOT status STREQUAL "0")
+    message(WARNING "${TORCHWATCH_PYTHON} failed to say which files go together (${status}), so each is compiled alone. ${error}")
+    return()
+  endif()
   string(REGEX MATCHALL "[^\n]+" groups "${groups}")
   foreach(line IN LISTS groups)
     string(REGEX MATCH "^([^+|]+)([^|]*)\\|(.+)\\|(.+)$" unused "${line}")

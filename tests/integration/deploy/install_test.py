@@ -132,16 +132,25 @@ class Installed(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertNotIn("torchwatch.service", done.stderr)
 
-    def test_a_kit_is_configured_from_the_installed_sources(self) -> None:
+    def commands_of_a_kit(self, *options: str) -> str:
+        """What ninja would do for a kit that is configured from the installed sources."""
         if not has_namespaces():
             self.skipTest("bwrap cannot be used here")
         make_tree(self.folder / "tree")
         done = self.beyond_the_checkout(
             "cmake", "-S", PREFIX / "share/torchwatch/runner/kit", "-B", "kit", "-G", "Ninja",
-            "-DTORCHWATCH_LIBTORCH=/mnt/tree", "-DTORCHWATCH_WORKLOADS=soft_actor_critic",
+            "-DTORCHWATCH_LIBTORCH=/mnt/tree", "-DTORCHWATCH_WORKLOADS=soft_actor_critic", *options,
         )  # fmt: skip
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        commands = (self.folder / "kit/build.ninja").read_text()
+        return (self.folder / "kit/build.ninja").read_text()
+
+    def test_a_kit_compiles_each_file_alone_where_python_fails(self) -> None:
+        commands = self.commands_of_a_kit("-DTORCHWATCH_PYTHON=/bin/false")
+        self.assertIn(f"{PREFIX}/share/torchwatch/models", commands)
+        self.assertNotIn("/Unity/", commands)
+
+    def test_a_kit_is_configured_from_the_installed_sources(self) -> None:
+        commands = self.commands_of_a_kit()
         self.assertIn(f"{PREFIX}/share/torchwatch/models", commands)
         self.assertNotIn(str(CHECKOUT), commands)
         self.assertIn("/Unity/", commands)
