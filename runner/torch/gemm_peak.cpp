@@ -11,6 +11,9 @@ using Clock = std::chrono::steady_clock;
 constexpr std::chrono::milliseconds kEnough{200};
 constexpr int kProductsMin = 3;
 
+/// A larger product takes a processor minutes; a GPU is at its fastest beyond it.
+constexpr int kRowsMaxOnCpu = 4096;
+
 /// The type of a product's factors; with autocast the type that it casts them to.
 torch::ScalarType type_of(models::Device device, models::Precision precision) {
   const bool mixed = precision == models::Precision::amp;
@@ -49,7 +52,8 @@ GemmPeak measure_gemm_peak(models::Device device, models::Precision precision) {
   const auto options = torch::TensorOptions(type_of(device, precision))
                            .device(device == models::Device::cuda ? torch::kCUDA : torch::kCPU);
   GemmPeak peak;
-  for (const int size : {256, 512, 1024, 2048, 4096}) {
+  for (const int size : {256, 512, 1024, 2048, 4096, 8192}) {
+    if (size > kRowsMaxOnCpu && device == models::Device::cpu) break;
     const double flops = 2.0 * size * size * size;
     const double speed = flops / fastest(size, options, device);
     if (speed > peak.flops_per_second) peak = {speed, size};

@@ -92,15 +92,14 @@ int measure(const protocol::Request& request) {
   const auto* entry = models::find(request.benchmark.workload);
   if (entry == nullptr)
     throw std::invalid_argument(runner::unknown_workload(request.benchmark.workload));
-  const auto refusal = runner::refusal(*entry, request);
+  const auto refusal = runner::unsupported_reason(entry->definition, request);
   if (!refusal.empty()) throw std::invalid_argument(refusal);
   runner::set_threads(1);
   const auto workload = models::build(entry->definition, runner::setup_of(request));
   const auto shares = profile(*workload);
   if (!shares) throw std::runtime_error(shares.error().message);
-  std::cout << nlohmann::json{{"active_ppm", shares->median_shares.active},
-                              {"copy_ppm", shares->median_shares.copy},
-                              {"idle_ppm", shares->median_shares.idle},
+  std::cout << nlohmann::json{{"active_ns", shares->breakdown.shares.active_ns},
+                              {"active_ppm", shares->median_shares.active},
                               {"kernels", shares->breakdown.kernels},
                               {"wall_ns", shares->iteration.wall_ns}}
                    .dump()

@@ -92,11 +92,22 @@ class Machine:
             if not (self._folder / side).exists():
                 unfinished = self._folder / f"{side}.partial"
                 shutil.rmtree(unfinished, ignore_errors=True)
-                shutil.copytree(self._options.libraries, unfinished)
+                shutil.copytree(self._options.libraries, unfinished / "torch" / "lib")
+                self._link_packages(unfinished)
                 unfinished.rename(self._folder / side)
 
+    @property
+    def device(self) -> str:
+        return self._options.device
+
     def side(self, side: str) -> Path:
-        return self._folder / side
+        return self._folder / side / "torch" / "lib"
+
+    def _link_packages(self, folder: Path) -> None:
+        """CUDA's libraries lie beside the folder of PyTorch, which finds them by its own place."""
+        packages = self._options.libraries.resolve().parent.parent / "nvidia"
+        if packages.exists():
+            (folder / "nvidia").symlink_to(packages)
 
     @contextmanager
     def libraries(self, side: str, copies: bool) -> Iterator[Path]:
@@ -107,18 +118,20 @@ class Machine:
             return
         folder = self._folder / f"placed-{side}"
         self._place(side, folder)
-        yield folder
+        yield folder / "torch" / "lib"
         shutil.rmtree(folder)
 
     def _place(self, side: str, folder: Path) -> None:
         begin = time.monotonic()
         shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir()
+        libraries = folder / "torch" / "lib"
+        libraries.mkdir(parents=True)
+        self._link_packages(folder)
         for file in self.side(side).iterdir():
             if file.name.startswith(COPIED):
-                shutil.copyfile(file, folder / file.name)
+                shutil.copyfile(file, libraries / file.name)
             else:
-                (folder / file.name).symlink_to(file)
+                (libraries / file.name).symlink_to(file)
         self.placing_seconds += time.monotonic() - begin
 
     def environment(self, libraries: Path, threads: int, is_bound: bool) -> dict[str, str]:
@@ -152,7 +165,7 @@ class Machine:
                     "schema": 1,
                     "attempt": "same-build",
                     "workload": workload,
-                    "device": "cpu",
+                    "device": self._options.device,
                     "mode": mode,
                     "preset": self._options.preset,
                     "threads": threads,
@@ -281,6 +294,7 @@ def make_block(machine: Machine, key: Key, order: str) -> dict[str, Any]:
     workload, mode = benchmark.split(":")
     return {
         "way": way,
+        "device": machine.device,
         "workload": workload,
         "mode": mode,
         "threads": threads,
@@ -328,6 +342,12 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--runner", type=Path, required=True)
     parser.add_argument("--libraries", type=Path, required=True, metavar="LIB")
     parser.add_argument("--preset", choices=["small", "paper"], default="small")
+    parser.add_argument(
+        "--device",
+        choices=["cpu", "cuda"],
+        default="cpu",
+        help="where the processes compute (cpu); use a FOLDER of its own",
+    )
     parser.add_argument(
         "--blocks", type=int, default=10, help="number of blocks of four runs, for each way (10)"
     )

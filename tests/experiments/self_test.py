@@ -1,16 +1,19 @@
 #!/usr/bin/env python3
 """Judges a build against itself over the whole suite and writes what came out of every series.
 
-    tests/experiments/self_test.py TORCHWATCH BUILD --state FOLDER [--workload NAME ...]
+    tests/experiments/self_test.py TORCHWATCH BUILD --state FOLDER [--device cuda]
+                                  [--workload NAME ...]
 
 `torchwatch nightly --baseline BUILD --candidate BUILD`: whatever it calls changed is a false alarm.
-CPU, preset small, 3 iterations to warm up, then 10. Called again with the same FOLDER after it was
-stopped, it resumes; what was done by then is not measured again. The table (Markdown) goes to
-standard output, a summary below it. Exit status 1 if a series regressed or failed.
+BUILD is a LibTorch tree, or the folder torch/ of an installed wheel. Preset small, 3 iterations to
+warm up, then 10. Called again with the same FOLDER after it was stopped, it resumes; what was done
+by then is not measured again. The table (Markdown) goes to standard output, a summary below it.
+Exit status 1 if a series regressed or failed, or none was judged.
 """
 
 import argparse
 import json
+import re
 import subprocess
 import sys
 import time
@@ -20,8 +23,42 @@ from typing import Any
 
 from suite_table import CONFIGURATION, Series, by_series
 
-METRICS = {"time": "time", "cpu_peak": "peak", "cpu_peak_resident": "resident peak"}
-LEAKS = ("leak_growth", "leak_retained", "heap_growth")
+METRICS = {
+    "cpu": {"time": "time", "cpu_peak": "peak", "cpu_peak_resident": "resident peak"},
+    "cuda": {
+        "time": "time",
+        "device_time": "device time",
+        "device_peak": "device peak",
+        "device_peak_total": "whole device peak",
+    },
+}
+LEAKS = {
+    "cpu": ("leak_growth", "leak_retained", "heap_growth"),
+    "cuda": ("leak_growth", "leak_retained"),
+}
+
+
+def tree_of(build: Path, state: Path) -> Path:
+    """The build; an installed wheel, which does not say in our way what it is, by links in a folder
+    that does."""
+    if (build / "build-hash").exists() or not (build / "version.py").exists():
+        return build
+    version = (build / "version.py").read_text()
+    facts = {
+        "build-version": re.search(r"^__version__ = '([^']+)'", version, re.MULTILINE),
+        "build-hash": re.search(r"^git_version = '([^']+)'", version, re.MULTILINE),
+    }
+    tree = state / "wheel" / build.name
+    tree.mkdir(parents=True, exist_ok=True)
+    for original in (build / "lib", build / "include", build.parent / "nvidia"):
+        link = tree.parent / original.relative_to(build.parent)
+        if original.exists() and not link.is_symlink():
+            link.symlink_to(original)
+    for name, found in facts.items():
+        if found is None:
+            sys.exit(f"self_test: {build}/version.py has no {name}")
+        (tree / name).write_text(found[1] + "\n")
+    return tree
 
 
 def carry_out_comparison(
@@ -47,8 +84,8 @@ def carry_out_comparison(
     return json.loads(done.stdout)["comparisons"][0]["verdicts"], time.monotonic() - begun
 
 
-def configuration_text(state: Path, workloads: list[str]) -> str:
-    text = CONFIGURATION.format(state=state, preset="small")
+def configuration_text(state: Path, device: str, workloads: list[str]) -> str:
+    text = CONFIGURATION.format(state=state, preset="small").replace('"cpu-', f'"{device}-')
     if not workloads:
         return text
     return text.replace("[suite]\n", f"[suite]\nworkloads = {json.dumps(workloads)}\n")
@@ -66,26 +103,28 @@ def ratio_cell(verdict: dict[str, Any]) -> str:
 
 
 def row(workload: str, configuration: str, metrics: dict[str, dict[str, Any]]) -> str:
+    device = configuration.split("-", maxsplit=1)[0]
     cells = [workload, configuration]
-    for metric in METRICS:
+    for metric in METRICS[device]:
         cells += [str(metrics[metric]["runs"]), ratio_cell(metrics[metric])]
-    leaks = {metrics[metric]["verdict"] for metric in LEAKS}
+    leaks = {metrics[metric]["verdict"] for metric in LEAKS[device]}
     unusual = [
         f"{name}: {metrics[metric]['verdict']}"
-        for metric, name in METRICS.items()
+        for metric, name in METRICS[device].items()
         if metrics[metric]["verdict"] != "unchanged"
     ]
     unusual += [f"leak: {verdict}" for verdict in leaks - {"unchanged"}]
     return "|" + "|".join([*cells, ", ".join(unusual) or "unchanged"]) + "|"
 
 
-def print_table(series: Series) -> None:
-    heads = [f"{cell}|" for name in METRICS.values() for cell in ("runs", f"{name}, %")]
+def print_table(series: Series, device: str) -> None:
+    names = METRICS[device].values()
+    heads = [f"{cell}|" for name in names for cell in ("runs", f"{name}, %")]
     print("|workload|configuration|" + "".join(heads) + "verdict|")
-    print("|-|-|" + "-:|-:|" * len(METRICS) + "-|")
+    print("|-|-|" + "-:|-:|" * len(names) + "-|")
     for (workload, configuration), metrics in series.items():
         if all(verdict["verdict"] == "unsupported" for verdict in metrics.values()):
-            print(f"|{workload}|{configuration}|" + "||" * len(METRICS) + "unsupported|")
+            print(f"|{workload}|{configuration}|" + "||" * len(names) + "unsupported|")
             continue
         print(row(workload, configuration, metrics))
 
@@ -104,18 +143,20 @@ def main() -> None:
     parser.add_argument("torchwatch", type=Path)
     parser.add_argument("build", type=Path)
     parser.add_argument("--state", type=Path, required=True)
+    parser.add_argument("--device", choices=METRICS, default="cpu")
     parser.add_argument("--workload", action="append", default=[])
     options = parser.parse_args()
     state = options.state.resolve()
     state.mkdir(parents=True, exist_ok=True)
     configuration = state / "suite.toml"
-    configuration.write_text(configuration_text(state, options.workload))
+    configuration.write_text(configuration_text(state, options.device, options.workload))
     verdicts, seconds = carry_out_comparison(
-        options.torchwatch.resolve(), options.build.resolve(), configuration
+        options.torchwatch.resolve(), tree_of(options.build.resolve(), state), configuration
     )
-    print_table(by_series(verdicts))
+    print_table(by_series(verdicts), options.device)
     print_summary(verdicts, seconds)
-    sys.exit(1 if any(v["verdict"] in ("regressed", "failed") for v in verdicts) else 0)
+    found = {verdict["verdict"] for verdict in verdicts}
+    sys.exit(1 if found & {"regressed", "failed"} or "unchanged" not in found else 0)
 
 
 if __name__ == "__main__":

@@ -132,20 +132,46 @@ void trace(const protocol::Request& request, RunResult& result) {
   write_whole(request.chrome_trace, R"({"traceEvents":[{"ph":"X","name":"aten::addmm"}]})");
 }
 
+/// The behaviour's line by which this run measures nothing; null where it measures.
+const test::Behaviour::Line* told_to_refuse(const protocol::Request& request,
+                                            const test::Behaviour& behaviour) {
+  const auto* const crowded = behaviour.find({"crowded"}, request.benchmark);
+  if (crowded != nullptr && request.interleave) return crowded;
+  return behaviour.find({"unsupported", "failed"}, request.benchmark);
+}
+
+/// What a GPU adds: its clock and its allocator agree with those of the host.
+void add_device_figures(const protocol::Request& request, RunResult& result) {
+  if (request.benchmark.configuration.device == Device::cpu) return;
+  const auto copy = [&](Metric from, Metric to) {
+    if (result.values.contains(from)) result.values[to] = result.values[from];
+  };
+  copy(Metric::time, Metric::device_time);
+  copy(Metric::cpu_peak, Metric::device_peak);
+  copy(Metric::cpu_peak_resident, Metric::device_peak_total);
+  result.device_samples_ns = result.samples_ns;
+  result.values.erase(Metric::heap_growth);
+  if (result.leak) result.leak->heap_bytes.clear();
+}
+
 RunResult measure(const protocol::Request& request, const test::Behaviour& behaviour) {
   RunResult result;
   result.attempt = request.attempt;
   result.environment = environment(behaviour);
-  const auto* const told = behaviour.find({"unsupported", "failed"}, request.benchmark);
-  const bool is_cuda = request.benchmark.configuration.device == Device::cuda;
-  if (told != nullptr || is_cuda) {
-    const bool is_failed = told != nullptr && told->verb == "failed";
-    result.status = is_failed ? RunStatus::failed : RunStatus::unsupported;
-    result.reason = told != nullptr ? told->value : "no CUDA device (scripted)";
+  if (const auto* const told = told_to_refuse(request, behaviour)) {
+    result.status = told->verb == "unsupported" ? RunStatus::unsupported : RunStatus::failed;
+    result.reason = told->value;
+    return result;
+  }
+  const bool on_gpu = request.benchmark.configuration.device == Device::cuda;
+  if (on_gpu && !behaviour.facts.contains("gpu_model")) {
+    result.status = RunStatus::unsupported;
+    result.reason = "no CUDA device (scripted)";
     return result;
   }
   if (request.pass == Pass::timing) measure_time(request, behaviour, result);
   if (request.pass == Pass::memory) measure_memory(request, behaviour, result);
+  add_device_figures(request, result);
   if (request.pass == Pass::profile) trace(request, result);
   if (request.pass == Pass::coverage) result.operators = {{"aten::addmm", 2}};
   if (request.pass == Pass::flops) result.flops_per_iteration = 2'000'000;

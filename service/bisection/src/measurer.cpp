@@ -60,7 +60,7 @@ Result<comparison::MachineRun> BisectionMeasurer::run(const comparison::RunSlot&
 Status BisectionMeasurer::run_interleaved(const std::array<comparison::RunSlot, 2>& slots,
                                           const Group& group, std::stop_token stop) {
   const bool is_begun = past_.contains(slots[0].slot) || past_.contains(slots[1].slot);
-  if (is_begun || !comparison::is_interleaved(spec_.plan, group.benchmark, group.pass)) return {};
+  if (is_begun || !comparison::is_interleaved(spec_.plan, group.pass)) return {};
   TW_TRY(const auto made, recorder_.run_pair(slots, spec_.plan, group.benchmark, stop));
   for (const auto& run : made) note(run);
   return {};
@@ -102,7 +102,7 @@ Status BisectionMeasurer::add_pair(const Group& group, const comparison::Machine
     TW_TRY(const double of_candidate, reading(group, candidate, index));
     TW_TRY(const double of_reference, reading(group, reference, index));
     readings.effects[index].push_back(of_candidate - of_reference);
-    if (!comparison::is_interleaved(spec_.plan, group.benchmark, group.pass)) {
+    if (!comparison::is_interleaved(spec_.plan, group.pass)) {
       readings.references[index].push_back(of_reference);
     }
   }

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <fstream>
+#include <regex>
 
 #include "torchwatch/checks/checks.hpp"
 #include "torchwatch/platform/folder.hpp"
@@ -37,6 +38,13 @@ std::vector<std::string> models(const fs::path& driver) {
   }
   std::ranges::sort(names);
   return names;
+}
+
+/// The number in the line that the driver's module says of itself; all of the line without one.
+std::string version_in(const std::string& line) {
+  static const std::regex kVersion(R"(\b\d{3,}\.\d+(\.\d+)?\b)");
+  std::smatch found;
+  return std::regex_search(line, found, kVersion) ? found.str() : line;
 }
 
 bool has_cupti(const fs::path& root) {
@@ -78,7 +86,7 @@ std::vector<CheckResult> check_gpu(const fs::path& root,
   for (const auto& model : models(driver)) names += (names.empty() ? "" : ", ") + model;
   auto gpu =
       names.empty() ? result(none, "GPU", "none", remedy) : result(Severity::good, "GPU", names);
-  const auto version = value_in(driver / "version", "NVRM version");
+  const auto version = version_in(value_in(driver / "version", "NVRM version"));
   auto of_driver = version.empty()
                        ? result(Severity::unknown, "GPU driver", "unknown: it shows no version")
                        : result(Severity::good, "GPU driver", version);

@@ -82,8 +82,8 @@ protocol::Request request_for(const Plan& plan, const Benchmark& benchmark, Pass
   return request;
 }
 
-bool is_interleaved(const Plan& plan, const Benchmark& benchmark, Pass pass) {
-  return plan.interleave && pass == Pass::timing && benchmark.configuration.device == Device::cpu;
+bool is_interleaved(const Plan& plan, Pass pass) {
+  return plan.interleave && pass == Pass::timing;
 }
 
 int series_count(const Plan& plan) {

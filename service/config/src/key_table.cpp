@@ -155,8 +155,8 @@ void add_measuring(std::vector<Key>& table) {
                       "Memory limit of one run. 0: no limit."));
   table.push_back(key("measure", "interleave", &C::measure, &C::Measure::interleave,
                       Allowed<bool>{},
-                      "Interleave two live processes, one of each build, on a CPU, so that a "
-                      "disturbance of the machine reaches both."));
+                      "Interleave two live processes, one of each build, so that a disturbance of "
+                      "the machine reaches both."));
   table.push_back(key("measure", "place_libraries", &C::measure, &C::Measure::place_libraries,
                       Allowed<bool>{},
                       "Give each run fresh copies of the library files, so that a file's place in "

@@ -49,7 +49,7 @@ Result<std::vector<comparison::MachineRun>> BuildMeasurer::run(const Benchmark& 
 Result<std::vector<comparison::MachineRun>> BuildMeasurer::run_pairs(const Benchmark& benchmark,
                                                                      int pairs,
                                                                      std::stop_token stop) {
-  if (!comparison::is_interleaved(plan_, benchmark, Pass::timing))
+  if (!comparison::is_interleaved(plan_, Pass::timing))
     return run(benchmark, Pass::timing, 2 * pairs, stop);
   std::vector<comparison::MachineRun> runs;
   for (int pair = 0; pair < pairs; ++pair) {

@@ -98,14 +98,19 @@ TEST_CASE("a machine without a GPU has none, which is an error only where one is
 
 TEST_CASE("GPU and driver are named, and CUPTI that only root may use is reported") {
   const test::TemporaryFolder folder;
-  folder.write("proc/driver/nvidia/version", "NVRM version: NVIDIA UNIX 535.54\nGCC version: 12\n");
+  folder.write(
+      "proc/driver/nvidia/version",
+      "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.159.04  Release Build  "
+      "(someone@)\nGCC version:  gcc version 12.2.0\n");
   folder.write("proc/driver/nvidia/gpus/0000:01:00.0/information", "Model: \t\t NVIDIA H100\n");
   auto results = check_gpu(folder.path(), {});
   CHECK(results[0].found == "NVIDIA H100");
-  CHECK(results[1].found == "NVIDIA UNIX 535.54");
+  CHECK(results[1].found == "580.159.04");
   CHECK(results[2].severity == Severity::unknown);
   folder.write("proc/driver/nvidia/params", "RmProfilingAdminOnly: 1\n");
+  folder.write("proc/driver/nvidia/version", "NVRM version: a driver without a number\n");
   results = check_gpu(folder.path(), {});
+  CHECK(results[1].found == "a driver without a number");
   CHECK(results[2].severity == Severity::warning);
 }
 

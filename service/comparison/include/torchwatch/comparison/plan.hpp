@@ -28,9 +28,9 @@ Result<Plan> plan_of_config(Services&, const config::Config&);
 /// Returns the request for one process of the plan, without an attempt.
 protocol::Request request_for(const Plan&, const Benchmark&, Pass);
 
-/// Returns whether runs of `benchmark` are interleaved in pairs: timing runs on a CPU, if the plan
-/// says so. A GPU would have to hold both workloads.
-bool is_interleaved(const Plan&, const Benchmark&, Pass);
+/// Returns whether runs of that pass are interleaved in pairs: timing runs, if the plan says so. A
+/// device that does not hold both workloads refuses the pair, and its runs are made apart.
+bool is_interleaved(const Plan&, Pass);
 
 /// Returns the number of series that the plan measures: the metrics of each benchmark's device.
 int series_count(const Plan&);

@@ -1,0 +1,76 @@
+// Tests pairs of runs on a GPU, which has to hold both workloads of a pair.
+#include <algorithm>
+#include <catch2/catch.hpp>
+
+#include "scripted_day.hpp"
+#include "scripted_service.hpp"
+#include "temporary_folder.hpp"
+#include "torchwatch/nightly/stages.hpp"
+#include "torchwatch/runs/run_store.hpp"
+#include "torchwatch/storage/comparison_store.hpp"
+#include "torchwatch/storage/incident_store.hpp"
+
+using namespace torchwatch;
+
+namespace {
+
+constexpr const char* kRefusal = "needs about 9.0 GiB and the device can give 8.0 GiB";
+
+/// A day on a machine with a GPU, on which dlrm does not fit beside its partner and
+/// soft_actor_critic becomes slower.
+std::vector<test::ScriptedCommit> day_on_a_gpu() {
+  std::vector<test::ScriptedCommit> commits{
+      {"Start of the day",
+       "noise 0.01\nfact gpu_model NVIDIA T4\ncrowded dlrm * " + std::string(kRefusal)}};
+  while (commits.size() < 6) {
+    commits.push_back({"Commit " + std::to_string(commits.size()), "# another"});
+  }
+  commits[3] = {"Synchronise after every kernel", "time soft_actor_critic cuda-train 1.5"};
+  return commits;
+}
+
+std::vector<RunStatus> timing_of(storage::Database& database, storage::Id comparison,
+                                 const std::string& workload) {
+  const storage::Owner owner{storage::OwnerKind::comparison, comparison};
+  std::vector<RunStatus> states;
+  const auto runs = storage::RunStore(database).runs_of(owner).value();
+  for (const auto& run : runs) {
+    if (run.benchmark.workload == workload && run.pass == Pass::timing)
+      states.push_back(run.status);
+  }
+  return states;
+}
+
+}  // namespace
+
+TEST_CASE("pairs that a GPU does not hold are measured apart, and the others found as ever") {
+  const test::TemporaryFolder folder;
+  const test::ScriptedDay day(folder.path(), day_on_a_gpu());
+  auto config = day.config();
+  config.suite.configurations = {{Device::cuda, Mode::train}};
+  config.suite.workloads = {"dlrm", "soft_actor_critic"};
+  const auto service = test::ScriptedService::open(config).value();
+  const auto comparisons = service->carry_out_due_comparisons().value();
+  REQUIRE(comparisons.size() == 1);
+
+  auto& database = service->services().database;
+  const auto verdicts = storage::ComparisonStore(database).verdicts_of(comparisons[0].id).value();
+  REQUIRE(verdicts.size() == 16);
+  for (const auto& row : verdicts) {
+    INFO(to_string(row.series));
+    const bool is_slower =
+        row.series.benchmark.workload == "soft_actor_critic" &&
+        (row.series.metric == Metric::time || row.series.metric == Metric::device_time);
+    CHECK(row.verdict == (is_slower ? Verdict::regressed : Verdict::unchanged));
+  }
+  const auto incidents = storage::IncidentStore(database).list(10).value();
+  REQUIRE(incidents.size() == 1);
+  CHECK(incidents[0].series.size() == 2);
+
+  const auto alone = timing_of(database, comparisons[0].id, "dlrm");
+  CHECK(std::ranges::count(alone, RunStatus::ok) >= 4);
+  CHECK(std::ranges::count(alone, RunStatus::failed) >= 4);
+  const auto paired = timing_of(database, comparisons[0].id, "soft_actor_critic");
+  CHECK(std::ranges::count(paired, RunStatus::failed) == 0);
+  CHECK(database.check_invariants().value().empty());
+}
