@@ -99,7 +99,7 @@ class Schedule {
     const auto* entry = models::find(request.benchmark.workload);
     if (entry == nullptr)
       throw std::invalid_argument(runner::unknown_workload(request.benchmark.workload));
-    const auto reason = runner::refusal(*entry, request);
+    const auto reason = runner::unsupported_reason(entry->definition, request);
     if (!reason.empty()) throw std::invalid_argument(request.benchmark.workload + ": " + reason);
     counted_.workload = models::build(entry->definition, runner::setup_of(request));
     choose_block();

@@ -38,6 +38,12 @@ LEAKS = {
 }
 
 
+def linked(build: Path) -> list[Path]:
+    """What is used of an installed wheel, CUDA's libraries beside it included."""
+    folders = (build / "lib", build / "include", build.parent / "nvidia")
+    return [folder for folder in folders if folder.exists()]
+
+
 def tree_of(build: Path, state: Path) -> Path:
     """The build; an installed wheel, which does not say in our way what it is, by links in a folder
     that does."""
@@ -50,9 +56,9 @@ def tree_of(build: Path, state: Path) -> Path:
     }
     tree = state / "wheel" / build.name
     tree.mkdir(parents=True, exist_ok=True)
-    for original in (build / "lib", build / "include", build.parent / "nvidia"):
+    for original in linked(build):
         link = tree.parent / original.relative_to(build.parent)
-        if original.exists() and not link.is_symlink():
+        if not link.is_symlink():
             link.symlink_to(original)
     for name, found in facts.items():
         if found is None:
@@ -84,8 +90,9 @@ def carry_out_comparison(
     return json.loads(done.stdout)["comparisons"][0]["verdicts"], time.monotonic() - begun
 
 
-def configuration_text(state: Path, device: str, workloads: list[str]) -> str:
+def configuration_text(state: Path, build: Path, device: str, workloads: list[str]) -> str:
     text = CONFIGURATION.format(state=state, preset="small").replace('"cpu-', f'"{device}-')
+    text += f"[sandbox]\nreadable = {json.dumps([str(folder) for folder in linked(build)])}\n"
     if not workloads:
         return text
     return text.replace("[suite]\n", f"[suite]\nworkloads = {json.dumps(workloads)}\n")
@@ -149,9 +156,10 @@ def main() -> None:
     state = options.state.resolve()
     state.mkdir(parents=True, exist_ok=True)
     configuration = state / "suite.toml"
-    configuration.write_text(configuration_text(state, options.device, options.workload))
+    build = options.build.resolve()
+    configuration.write_text(configuration_text(state, build, options.device, options.workload))
     verdicts, seconds = carry_out_comparison(
-        options.torchwatch.resolve(), tree_of(options.build.resolve(), state), configuration
+        options.torchwatch.resolve(), tree_of(build, state), configuration
     )
     print_table(by_series(verdicts), options.device)
     print_summary(verdicts, seconds)

@@ -28,7 +28,8 @@ Status BlockExecutor::run_together(const Block& block, int first, std::stop_toke
                                    Place* place) {
   const std::array slots{slot(block, first), slot(block, first + 1)};
   const bool is_begun = schedule_.is_begun(slots[0].slot) || schedule_.is_begun(slots[1].slot);
-  const bool interleaves = is_interleaved(plan_, block.pass);
+  const bool interleaves =
+      is_interleaved(plan_, block.pass) && !schedule_.pairs_are_in_vain(block.benchmark);
   if (is_begun || (!interleaves && place == nullptr)) return {};
   TW_TRY(const auto runs,
          interleaves ? recorder_.run_pair(slots, plan_, block.benchmark, stop, place)

@@ -1,5 +1,6 @@
 #include "torchwatch/comparison/schedule.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "benchmark_schedule.hpp"
@@ -29,6 +30,16 @@ bool Schedule::is_closed(const std::string& name) const {
   const auto slot = slots_.find(name);
   if (slot == slots_.end()) return false;
   return slot->second.run.status != RunStatus::failed || slot->second.attempts >= kAttemptsPerSlot;
+}
+
+bool Schedule::pairs_are_in_vain(const Benchmark& benchmark) const {
+  constexpr std::ptrdiff_t kRunsOfTwoPairs = 4;
+  const auto measured_alone = [&](const auto& entry) {
+    const Slot& slot = entry.second;
+    return slot.attempts > 1 && slot.run.status != RunStatus::failed &&
+           slot.run.pass == Pass::timing && slot.run.benchmark == benchmark;
+  };
+  return std::ranges::count_if(slots_, measured_alone) >= kRunsOfTwoPairs;
 }
 
 ScheduleStep Schedule::next() const {

@@ -1,5 +1,7 @@
 #include "torchwatch/database/database.hpp"
 
+#include <sqlite3.h>
+
 #include "connection.hpp"
 #include "transaction.hpp"
 
@@ -11,7 +13,15 @@ Result<std::unique_ptr<Database>> Database::open(const OpenOptions& options) {
 }
 
 Database::Database(std::unique_ptr<Connection> connection) : connection_(std::move(connection)) {}
-Database::~Database() = default;
+
+/// SQLite moves the log into the file when the last connection closes, but not where that one only
+/// reads: whoever copied the file then would miss what was stored last. What does not succeed here
+/// is done by the next who writes.
+Database::~Database() {
+  if (connection_->fence == 0) return;
+  sqlite3_wal_checkpoint_v2(connection_->sqlite.getHandle(), nullptr, SQLITE_CHECKPOINT_PASSIVE,
+                            nullptr, nullptr);
+}
 
 Status Database::transact(const std::function<Status()>& work) {
   return write(*this, [&](Connection&) { return work(); });

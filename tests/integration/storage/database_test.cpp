@@ -130,6 +130,19 @@ TEST_CASE_METHOD(OneFile, "readers see what is committed while a writer writes, 
   REQUIRE(seen.list().value().size() == 2);
 }
 
+TEST_CASE_METHOD(OneFile,
+                 "a writer's file holds all that it stored, also where a reader closes last") {
+  auto stores = std::make_unique<Stores>(path);
+  ready_build(stores->builds, "n1", "h1");
+  const auto reader = open_reader().value();
+  REQUIRE(BuildStore(*reader).list().value().size() == 1);
+  stores.reset();
+  const auto copy = folder.path() / "copy.sqlite";
+  std::filesystem::copy_file(path, copy);
+  Stores copied(copy);
+  CHECK(copied.builds.list().value().size() == 1);
+}
+
 TEST_CASE_METHOD(OneFile, "a reader of another process reads while a writer writes") {
   test::ForkedChild writer([this](int report) {
     Stores stores(path);

@@ -68,6 +68,10 @@ class Schedule {
   /// Returns whether the slot needs no further attempt.
   bool is_closed(const std::string& slot) const;
 
+  /// Returns whether two interleaved pairs of the benchmark failed whose runs then measured alone,
+  /// as those that a device cannot hold both: to try more of them would be in vain.
+  bool pairs_are_in_vain(const Benchmark&) const;
+
   const SeriesSettings& settings() const { return settings_; }
 
   ScheduleStep next() const;
