@@ -38,8 +38,8 @@ html::Fragment self_tests_of(const std::vector<storage::SelfTestTally>& tallies)
                     report::false_alarms_bound_text(tally)});
   }
   auto content = html::paragraph(
-      html::text(rows.empty() ? std::string("No build was compared with itself yet, so nothing is "
-                                            "known of false alarms here.")
+      html::text(rows.empty() ? std::string("No self-test was made yet, so nothing is known of "
+                                            "false alarms here.")
                               : report::self_tests_text(storage::sum_of(tallies))));
   if (rows.empty()) return content;
   return content + html::table({.columns = {{"metric", Cells::words},
