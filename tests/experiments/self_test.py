@@ -13,7 +13,6 @@ Exit status 1 if a series regressed or failed, or none was judged.
 
 import argparse
 import json
-import re
 import subprocess
 import sys
 import time
@@ -22,6 +21,11 @@ from pathlib import Path
 from typing import Any
 
 from suite_table import CONFIGURATION, Series, by_series
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "deploy" / "fetching"))
+
+from torch_tree import version_and_commit
+from wheel_file import Damaged
 
 METRICS = {
     "cpu": {"time": "time", "cpu_peak": "peak", "cpu_peak_resident": "resident peak"},
@@ -49,21 +53,18 @@ def tree_of(build: Path, state: Path) -> Path:
     that does."""
     if (build / "build-hash").exists() or not (build / "version.py").exists():
         return build
-    version = (build / "version.py").read_text()
-    facts = {
-        "build-version": re.search(r"^__version__ = '([^']+)'", version, re.MULTILINE),
-        "build-hash": re.search(r"^git_version = '([^']+)'", version, re.MULTILINE),
-    }
+    try:
+        version, commit = version_and_commit(build)
+    except Damaged as reason:
+        sys.exit(f"self_test: {build}: {reason}")
     tree = state / "wheel" / build.name
     tree.mkdir(parents=True, exist_ok=True)
     for original in linked(build):
         link = tree.parent / original.relative_to(build.parent)
         if not link.is_symlink():
             link.symlink_to(original)
-    for name, found in facts.items():
-        if found is None:
-            sys.exit(f"self_test: {build}/version.py has no {name}")
-        (tree / name).write_text(found[1] + "\n")
+    (tree / "build-version").write_text(version + "\n")
+    (tree / "build-hash").write_text(commit + "\n")
     return tree
 
 
