@@ -27,6 +27,7 @@ export class Page {
     this.isStale = false;
     this.begun = 0;
     this.timer = 0;
+    this.reading = new AbortController();
   }
 
   /** Fetches it soon; many calls are one. */
@@ -39,25 +40,34 @@ export class Page {
     this.timer = setTimeout(() => void this.fetch(), Math.max(0, this.begun + BETWEEN_MS - Date.now()));
   }
 
+  /** Stays as it is, also where it is being fetched. */
+  stop() {
+    clearTimeout(this.timer);
+    this.isStale = false;
+    this.reading.abort();
+  }
+
   async fetch() {
     this.isFetching = true;
     this.isStale = false;
     this.begun = Date.now();
+    this.reading = new AbortController();
     try {
-      await this.bring();
+      await this.bring(this.reading.signal);
     } catch {
-      // The service cannot be reached; the stream says so, and comes again.
+      // The page was stopped; or the service cannot be reached, and the stream says so.
     }
     this.isFetching = false;
     if (this.isStale) this.refresh();
   }
 
-  async bring() {
+  async bring(signal) {
     // "live": whoever reads along is not told what a form has done.
     const headers = { "If-None-Match": `"live", ${this.tag}` };
-    const answer = await fetch(opened, { headers, cache: "no-store" });
+    const answer = await fetch(opened, { headers, cache: "no-store", signal });
     if (!answer.ok) return;
     const made = await pageOf(answer);
+    if (signal.aborted) return;
     this.tag = answer.headers.get("ETag") ?? "";
     document.title = made.title;
     this.parts = patch(this.parts, partsOf(made), this.replaced);
@@ -99,6 +109,7 @@ export function follow(replaced) {
     pause.setAttribute("aria-pressed", isPaused());
     if (isPaused() || document.visibilityState === "hidden") {
       following.stop();
+      page.stop();
       return;
     }
     following.start();
