@@ -56,7 +56,7 @@ class Live(SeededTest):
         return opened
 
     def wait_until(self, page: Any, holds: Callable[[], bool]) -> None:
-        """A tab may open a stream where another one is slow to say that it has one; not for long."""
+        """A tab may open a stream where another is slow to say that it has one; not for long."""
         while not holds():
             page.wait_for_timeout(50)
 

@@ -161,15 +161,14 @@ constexpr std::array kColumns{"time",    "value", "low",   "high",
 
 /// What the columns say of one comparison.
 std::array<json, kColumns.size()> row_of(const storage::PastValue& past, const Request& request) {
-  const auto effect = report::effect_of(past.effect);
-  const bool has_interval = figures::is_known(effect.interval_low, effect.interval_high);
+  const bool has_interval = figures::is_known(past.interval_low, past.interval_high);
   const auto end = [&](double ratio) {
-    return has_interval ? shortened(ratio * effect.baseline_value) : json(nullptr);
+    return has_interval ? shortened(ratio * past.baseline_value) : json(nullptr);
   };
   return {report::time_of(past.nightly.at),
-          effect.candidate_value,
-          end(effect.interval_low),
-          end(effect.interval_high),
+          past.candidate_value,
+          end(past.interval_low),
+          end(past.interval_high),
           to_string(past.verdict),
           past.runs,
           name_of(past.nightly.origin, past.nightly.build, request),

@@ -56,11 +56,19 @@ Result<comparison::MachineRun> BisectionMeasurer::run(const comparison::RunSlot&
   return past.run;
 }
 
+bool BisectionMeasurer::interleaves(const Group& group) const {
+  if (!comparison::is_interleaved(spec_.plan, group.pass)) return false;
+  return std::ranges::count_if(past_, [&](const auto& slot) {
+           const auto& [attempts, run] = slot.second;
+           return comparison::is_measured_apart(run.row, attempts, group.benchmark);
+         }) < comparison::kRunsOfVainPairs;
+}
+
 /// Tries a pair once; if one of the two fails, both are run again without a partner.
 Status BisectionMeasurer::run_interleaved(const std::array<comparison::RunSlot, 2>& slots,
                                           const Group& group, std::stop_token stop) {
   const bool is_begun = past_.contains(slots[0].slot) || past_.contains(slots[1].slot);
-  if (is_begun || !comparison::is_interleaved(spec_.plan, group.pass)) return {};
+  if (is_begun || !interleaves(group)) return {};
   TW_TRY(const auto made, recorder_.run_pair(slots, spec_.plan, group.benchmark, stop));
   for (const auto& run : made) note(run);
   return {};

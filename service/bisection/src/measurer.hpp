@@ -70,6 +70,7 @@ class BisectionMeasurer {
   };
   std::vector<Group> groups(const std::vector<std::size_t>& all_series) const;
   Result<comparison::MachineRun> run(const comparison::RunSlot&, const Group&, std::stop_token);
+  bool interleaves(const Group&) const;
   Status run_interleaved(const std::array<comparison::RunSlot, 2>&, const Group&, std::stop_token);
   Result<std::array<comparison::MachineRun, 2>> run_pair(const std::array<comparison::RunSlot, 2>&,
                                                          const Group&, std::stop_token);

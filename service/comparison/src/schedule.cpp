@@ -16,6 +16,11 @@ std::array<double, 2> log_ratios(const Block& block,
   return {pair(0, 1), pair(2, 3)};
 }
 
+bool is_measured_apart(const storage::RunRow& run, int attempts, const Benchmark& benchmark) {
+  return attempts > 1 && run.status != RunStatus::failed && run.pass == Pass::timing &&
+         run.benchmark == benchmark;
+}
+
 Schedule::Schedule(const Plan& plan, SeriesSettings settings, std::uint64_t seed)
     : plan_(plan), settings_(std::move(settings)), seed_(seed) {}
 
@@ -33,13 +38,9 @@ bool Schedule::is_closed(const std::string& name) const {
 }
 
 bool Schedule::pairs_are_in_vain(const Benchmark& benchmark) const {
-  constexpr std::ptrdiff_t kRunsOfTwoPairs = 4;
-  const auto measured_alone = [&](const auto& entry) {
-    const Slot& slot = entry.second;
-    return slot.attempts > 1 && slot.run.status != RunStatus::failed &&
-           slot.run.pass == Pass::timing && slot.run.benchmark == benchmark;
-  };
-  return std::ranges::count_if(slots_, measured_alone) >= kRunsOfTwoPairs;
+  return std::ranges::count_if(slots_, [&](const auto& slot) {
+           return is_measured_apart(slot.second.run, slot.second.attempts, benchmark);
+         }) >= kRunsOfVainPairs;
 }
 
 ScheduleStep Schedule::next() const {

@@ -34,30 +34,42 @@ std::string BuildMeasurer::next_slot(const Benchmark& benchmark, Pass pass, std:
          std::to_string(number);
 }
 
-Result<std::vector<comparison::MachineRun>> BuildMeasurer::run(const Benchmark& benchmark,
-                                                               Pass pass, int count,
-                                                               std::stop_token stop) {
-  std::vector<comparison::MachineRun> runs;
-  for (int run = 0; run < count; ++run) {
+Status BuildMeasurer::run_until(int count, const Benchmark& benchmark, Pass pass,
+                                std::stop_token stop, std::vector<comparison::MachineRun>& runs) {
+  while (std::ssize(runs) < count) {
     const auto slot = next_slot(benchmark, pass, runs.size());
     TW_TRY(auto one, recorder_.run({slot, build_}, plan_, benchmark, pass, stop));
     runs.push_back(std::move(one));
   }
+  return {};
+}
+
+Result<std::vector<comparison::MachineRun>> BuildMeasurer::run(const Benchmark& benchmark,
+                                                               Pass pass, int count,
+                                                               std::stop_token stop) {
+  std::vector<comparison::MachineRun> runs;
+  TW_TRY_VOID(run_until(count, benchmark, pass, stop, runs));
   return runs;
 }
 
 Result<std::vector<comparison::MachineRun>> BuildMeasurer::run_pairs(const Benchmark& benchmark,
                                                                      int pairs,
                                                                      std::stop_token stop) {
-  if (!comparison::is_interleaved(plan_, Pass::timing))
-    return run(benchmark, Pass::timing, 2 * pairs, stop);
   std::vector<comparison::MachineRun> runs;
-  for (int pair = 0; pair < pairs; ++pair) {
+  bool interleaves = comparison::is_interleaved(plan_, Pass::timing);
+  while (interleaves && std::ssize(runs) < 2 * pairs) {
     const comparison::RunSlot first{next_slot(benchmark, Pass::timing, runs.size()), build_};
     const comparison::RunSlot second{next_slot(benchmark, Pass::timing, runs.size() + 1), build_};
     TW_TRY(auto both, recorder_.run_pair({first, second}, plan_, benchmark, stop));
-    std::ranges::move(both, std::back_inserter(runs));
+    interleaves = std::ranges::none_of(
+        both, [](const auto& run) { return run.row.status == RunStatus::failed; });
+    if (interleaves) {
+      std::ranges::move(both, std::back_inserter(runs));
+    } else {
+      done_ -= static_cast<int>(both.size());
+    }
   }
+  TW_TRY_VOID(run_until(2 * pairs, benchmark, Pass::timing, stop, runs));
   return runs;
 }
 

@@ -30,7 +30,8 @@ class BuildMeasurer {
   Result<std::vector<comparison::MachineRun>> run(const Benchmark&, Pass, int count,
                                                   std::stop_token stop);
 
-  /// Runs pairs of timing runs the way two builds are compared. Errors: those of
+  /// Runs pairs of timing runs the way two builds are compared; from the first pair on that fails,
+  /// as on a device that cannot hold both, its runs are made apart. Errors: those of
   /// comparison::RunRecorder::run.
   Result<std::vector<comparison::MachineRun>> run_pairs(const Benchmark&, int pairs,
                                                         std::stop_token stop);
@@ -48,6 +49,8 @@ class BuildMeasurer {
         recorder_(services, {storage::OwnerKind::comparison, comparison_.id}) {}
 
   std::string next_slot(const Benchmark&, Pass, std::size_t number);
+  Status run_until(int count, const Benchmark&, Pass, std::stop_token stop,
+                   std::vector<comparison::MachineRun>& runs);
 
   comparison::Services& services_;
   comparison::Plan plan_;

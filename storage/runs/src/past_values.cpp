@@ -20,27 +20,24 @@ Nightly nightly_of_row(Query& row) {
 PastValue value_of_row(Query& row) {
   return PastValue{.nightly = {.comparison = row.take<Id>()},
                    .verdict = row.take<Verdict>(),
-                   .effect = {.series = {},
-                              .ratio = row.take<double>(),
-                              .interval_low = row.take<double>(),
-                              .interval_high = row.take<double>(),
-                              .baseline_value = row.take<double>(),
-                              .candidate_value = row.take<double>()},
+                   .interval_low = row.take<double>(),
+                   .interval_high = row.take<double>(),
+                   .baseline_value = row.take<double>(),
+                   .candidate_value = row.take<double>(),
                    .runs = row.take<int>()};
 }
 
 /// Takes a value away whose nightly was opened after those.
 std::vector<PastValue> of_nightlies(std::vector<PastValue> values,
-                                    std::span<const Nightly> nightlies, const Series& series) {
+                                    std::span<const Nightly> nightlies) {
   std::vector<PastValue> found;
   found.reserve(values.size());
   auto nightly = nightlies.begin();
   for (auto& value : values) {
-    nightly = std::ranges::lower_bound(nightly, nightlies.end(), value.nightly.comparison, {},
-                                       &Nightly::comparison);
+    nightly = std::ranges::find(nightly, nightlies.end(), value.nightly.comparison,
+                                &Nightly::comparison);
     if (nightly == nightlies.end()) break;
     value.nightly = *nightly;
-    value.effect.series = series;
     found.push_back(std::move(value));
   }
   return found;
@@ -67,7 +64,7 @@ Result<std::vector<PastValue>> past_values(Database& database, const Series& ser
     TW_TRY(
         auto values,
         all_rows(Query(connection,
-                       "SELECT comparison.id, verdict, ratio, interval_low, interval_high, "
+                       "SELECT comparison.id, verdict, interval_low, interval_high, "
                        "baseline_value, candidate_value, runs FROM comparison "
                        "JOIN verdict ON verdict.comparison_id = comparison.id AND benchmark_id = "
                        "(SELECT id FROM benchmark WHERE workload = ? AND configuration = ? "
@@ -78,7 +75,7 @@ Result<std::vector<PastValue>> past_values(Database& database, const Series& ser
                        to_string(benchmark.variant), series.metric, limit),
                  value_of_row));
     std::ranges::reverse(values);
-    return of_nightlies(std::move(values), nightlies, series);
+    return of_nightlies(std::move(values), nightlies);
   });
 }
 

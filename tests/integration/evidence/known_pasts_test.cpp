@@ -56,9 +56,9 @@ TEST_CASE("a past has what each nightly measured, oldest first") {
   CHECK(values[0].nightly.build == "day-0");
   CHECK(values[1].nightly.build == "day-2");
   CHECK(values[1].nightly.at == 3);
-  CHECK(values[1].effect.ratio == 1.02);
-  CHECK(values[1].effect.interval_high == Approx(1.04));
-  CHECK(values[1].effect.baseline_value == 100);
+  CHECK(values[1].interval_low == Approx(1.0));
+  CHECK(values[1].interval_high == Approx(1.04));
+  CHECK(values[1].baseline_value == 100);
   CHECK(values[1].runs == 8);
   CHECK(pasts.of(series_of("no such model")).value()->empty());
 }

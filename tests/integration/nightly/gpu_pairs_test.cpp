@@ -1,14 +1,18 @@
 // Tests pairs of runs on a GPU, which has to hold both workloads of a pair.
 #include <algorithm>
+#include <array>
 #include <catch2/catch.hpp>
 
 #include "scripted_day.hpp"
 #include "scripted_service.hpp"
 #include "temporary_folder.hpp"
+#include "torchwatch/comparison/schedule.hpp"
 #include "torchwatch/documents/bisection.hpp"
+#include "torchwatch/measurement/noise.hpp"
 #include "torchwatch/nightly/stages.hpp"
 #include "torchwatch/runs/run_store.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
+#include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
 
@@ -17,7 +21,6 @@ using namespace torchwatch;
 namespace {
 
 constexpr std::size_t kSlowingCommit = 3;
-constexpr std::ptrdiff_t kRunsOfTwoPairs = 4;
 constexpr const char* kRefusal = "needs about 9.0 GiB and the device can give 8.0 GiB";
 
 /// A day on a machine with a GPU, on which dlrm does not fit beside its partner. It and
@@ -33,9 +36,15 @@ std::vector<test::ScriptedCommit> day_on_a_gpu() {
   return commits;
 }
 
-std::vector<RunStatus> timing_of(storage::Database& database, storage::Id comparison,
+config::Config config_of(const test::ScriptedDay& day) {
+  auto config = day.config();
+  config.suite.configurations = {{Device::cuda, Mode::train}};
+  config.suite.workloads = {"dlrm", "soft_actor_critic"};
+  return config;
+}
+
+std::vector<RunStatus> timing_of(storage::Database& database, const storage::Owner& owner,
                                  const std::string& workload) {
-  const storage::Owner owner{storage::OwnerKind::comparison, comparison};
   std::vector<RunStatus> states;
   const auto runs = storage::RunStore(database).runs_of(owner).value();
   for (const auto& run : runs) {
@@ -50,10 +59,7 @@ std::vector<RunStatus> timing_of(storage::Database& database, storage::Id compar
 TEST_CASE("pairs that a GPU does not hold are measured apart, and the culprit is named from both") {
   const test::TemporaryFolder folder;
   const test::ScriptedDay day(folder.path(), day_on_a_gpu());
-  auto config = day.config();
-  config.suite.configurations = {{Device::cuda, Mode::train}};
-  config.suite.workloads = {"dlrm", "soft_actor_critic"};
-  const auto service = test::ScriptedService::open(config).value();
+  const auto service = test::ScriptedService::open(config_of(day)).value();
   const auto comparisons = service->carry_out_due_comparisons().value();
   REQUIRE(comparisons.size() == 1);
 
@@ -73,10 +79,36 @@ TEST_CASE("pairs that a GPU does not hold are measured apart, and the culprit is
   const auto result = bisection::parse_bisection_result(search.result_json).value();
   CHECK(result.culprit() == day.commits()[kSlowingCommit]);
 
-  const auto alone = timing_of(database, comparisons[0].id, "dlrm");
-  CHECK(std::ranges::count(alone, RunStatus::failed) == kRunsOfTwoPairs);
-  CHECK(std::ranges::count(alone, RunStatus::ok) > kRunsOfTwoPairs);
-  const auto paired = timing_of(database, comparisons[0].id, "soft_actor_critic");
-  CHECK(std::ranges::count(paired, RunStatus::failed) == 0);
+  const std::array owners{storage::Owner{storage::OwnerKind::comparison, comparisons[0].id},
+                          storage::Owner{storage::OwnerKind::bisection, *incidents[0].bisection}};
+  for (const auto& owner : owners) {
+    const auto apart = timing_of(database, owner, "dlrm");
+    CHECK(std::ranges::count(apart, RunStatus::failed) == comparison::kRunsOfVainPairs);
+    CHECK(std::ranges::count(apart, RunStatus::ok) > comparison::kRunsOfVainPairs);
+    const auto paired = timing_of(database, owner, "soft_actor_critic");
+    CHECK(std::ranges::count(paired, RunStatus::failed) == 0);
+  }
   CHECK(database.check_invariants().value().empty());
+}
+
+TEST_CASE("the noise of pairs that a GPU does not hold is that of runs made apart") {
+  const test::TemporaryFolder folder;
+  const test::ScriptedDay day(folder.path(), day_on_a_gpu());
+  const auto service = test::ScriptedService::open(config_of(day)).value();
+  REQUIRE(service->carry_out_due_comparisons().has_value());
+
+  auto& services = service->services();
+  constexpr int kPairs = 3;
+  const auto build = storage::BuildStore(services.database).list().value().front().id;
+  const auto figures = measurement::measure_noise(services, build, kPairs, {}).value();
+  REQUIRE(figures.size() == 2);
+  for (const auto& figure : figures) CHECK(figure.status == RunStatus::ok);
+
+  const auto last = storage::ComparisonStore(services.database).list(1).value().front();
+  const storage::Owner owner{storage::OwnerKind::comparison, last.id};
+  const auto apart = timing_of(services.database, owner, "dlrm");
+  CHECK(std::ranges::count(apart, RunStatus::failed) == 2);
+  CHECK(std::ranges::count(apart, RunStatus::ok) == 2 * kPairs);
+  const auto paired = timing_of(services.database, owner, "soft_actor_critic");
+  CHECK(std::ranges::count(paired, RunStatus::ok) == 2 * kPairs);
 }

@@ -33,6 +33,14 @@ constexpr std::uint64_t stable_hash(std::string_view text, std::uint64_t seed = 
 /// Attempts of a run that fails before its slot counts as failed.
 inline constexpr int kAttemptsPerSlot = 2;
 
+/// Those of two interleaved pairs. Where as many runs of a benchmark were measured apart, further
+/// pairs would be in vain.
+inline constexpr std::ptrdiff_t kRunsOfVainPairs = 4;
+
+/// Returns whether this run, the last of a slot's attempts, measured apart what its pair could not,
+/// as on a device that cannot hold both.
+bool is_measured_apart(const storage::RunRow&, int attempts, const Benchmark&);
+
 /// The verdict on one series.
 struct JudgedSeries {
   storage::VerdictRow verdict;  ///< without `comparison`, which is set when it is stored
@@ -68,8 +76,7 @@ class Schedule {
   /// Returns whether the slot needs no further attempt.
   bool is_closed(const std::string& slot) const;
 
-  /// Returns whether two interleaved pairs of the benchmark failed whose runs then measured alone,
-  /// as those that a device cannot hold both: to try more of them would be in vain.
+  /// Returns whether no more interleaved pairs of the benchmark are tried: see kRunsOfVainPairs.
   bool pairs_are_in_vain(const Benchmark&) const;
 
   const SeriesSettings& settings() const { return settings_; }

@@ -22,7 +22,10 @@ struct Nightly {
 struct PastValue {
   Nightly nightly = {};
   Verdict verdict = {};
-  IncidentSeriesRow effect = {};
+  double interval_low = 0;  ///< candidate / baseline, as interval_high
+  double interval_high = 0;
+  double baseline_value = 0;
+  double candidate_value = 0;
   int runs = 0;
 };
 
