@@ -27,6 +27,12 @@ VIEWS = (*itertools.product((1280, 768, 320), ("light", "dark")), (1920, "light"
 # Where axe looks at all of a page. Elsewhere it leaves out what is the same in every view and takes
 # most of its time: what is inside of drawings, and the later rows of long tables.
 WHOLE_VIEWS = ((1280, "light"), (320, "light"))
+# Contrast takes most of the rest. It is looked at once on all of a page, and again where there are
+# other colours or another layout; where the colours alone are others, nothing else is.
+RULES_OF_COLOUR = ("color-contrast", "link-in-text-block")
+COLOUR = {"runOnly": {"type": "rule", "values": RULES_OF_COLOUR}}
+ALL_BUT_COLOUR = {"rules": {rule: {"enabled": False} for rule in RULES_OF_COLOUR}}
+ALL_RULES: Mapping[str, Any] = MappingProxyType({})
 TAKE_OUT = """() => {
 const kept = [];
 for (const each of document.querySelectorAll(
@@ -159,6 +165,8 @@ class View:
 
         self.axe, self.base, self.name = Axe(), base, f"{width} px, {scheme}"
         self.looks_at_all = (width, scheme) in WHOLE_VIEWS
+        self.is_first = (width, scheme) == VIEWS[0]
+        self.rules_in_part = COLOUR if scheme == "dark" or self.looks_at_all else ALL_BUT_COLOUR
         self.context = browser.new_context(
             viewport={"width": width, "height": 900}, color_scheme=scheme, reduced_motion="reduce"
         )
@@ -217,12 +225,16 @@ class View:
         return [f"{self.name}: {each}" for each in dict.fromkeys(found)]
 
     def _violations(self) -> list[dict[str, Any]]:
-        if self.looks_at_all:
-            return list(self.axe.run(self.page).response["violations"])
+        if self.is_first:
+            return self._broken(ALL_RULES)
+        found = self._broken(ALL_BUT_COLOUR) if self.looks_at_all else []
         self.page.evaluate(TAKE_OUT)
-        violations = list(self.axe.run(self.page).response["violations"])
+        found += self._broken(self.rules_in_part)
         self.page.evaluate(PUT_BACK)
-        return violations
+        return found
+
+    def _broken(self, rules: Mapping[str, Any]) -> list[dict[str, Any]]:
+        return list(self.axe.run(self.page, options=dict(rules)).response["violations"])
 
     def _faults_for_keys(self) -> list[str]:
         """Opens the table of each figure by keys, and looks for what keys do not come to."""

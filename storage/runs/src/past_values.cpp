@@ -34,8 +34,8 @@ std::vector<PastValue> of_nightlies(std::vector<PastValue> values,
   found.reserve(values.size());
   auto nightly = nightlies.begin();
   for (auto& value : values) {
-    nightly = std::ranges::find(nightly, nightlies.end(), value.nightly.comparison,
-                                &Nightly::comparison);
+    nightly =
+        std::ranges::find(nightly, nightlies.end(), value.nightly.comparison, &Nightly::comparison);
     if (nightly == nightlies.end()) break;
     value.nightly = *nightly;
     found.push_back(std::move(value));
