@@ -29,6 +29,7 @@ void Schedule::add(const storage::RunRow& run, const std::string& machine) {
   ++slot.attempts;
   slot.run = run;
   slot.machine = machine;
+  if (is_measured_apart(run, slot.attempts, run.benchmark)) ++measured_apart_[run.benchmark];
 }
 
 bool Schedule::is_closed(const std::string& name) const {
@@ -38,9 +39,8 @@ bool Schedule::is_closed(const std::string& name) const {
 }
 
 bool Schedule::pairs_are_in_vain(const Benchmark& benchmark) const {
-  return std::ranges::count_if(slots_, [&](const auto& slot) {
-           return is_measured_apart(slot.second.run, slot.second.attempts, benchmark);
-         }) >= kRunsOfVainPairs;
+  const auto runs = measured_apart_.find(benchmark);
+  return runs != measured_apart_.end() && runs->second >= kRunsOfVainPairs;
 }
 
 ScheduleStep Schedule::next() const {

@@ -110,6 +110,7 @@ class Schedule {
   std::uint64_t seed_;
   bool compares_settings_ = false;
   std::map<std::string, Slot> slots_;
+  std::map<Benchmark, std::ptrdiff_t> measured_apart_;  ///< runs, for `pairs_are_in_vain`
 };
 
 }  // namespace torchwatch::comparison

@@ -1,0 +1,244 @@
+// What a nightly dealt over many nodes costs the daemon itself: plan, dealing, schedule, storage and
+// verdicts are the service's own, in a real database; a node answers each run at once. Starting
+// steps of the cluster (experiment_cluster_overhead) is not in it. `--help` lists the options.
+
+#include <sys/resource.h>
+
+#include <CLI/CLI.hpp>
+#include <atomic>
+#include <cstdio>
+#include <ctime>
+#include <nlohmann/json.hpp>
+#include <random>
+
+#include "command_line.hpp"
+#include "scripted_day.hpp"
+#include "scripted_service.hpp"
+#include "temporary_folder.hpp"
+#include "torchwatch/nightly/discovery.hpp"
+#include "torchwatch/nightly/stages.hpp"
+#include "torchwatch/protocol/result.hpp"
+#include "torchwatch/records/statistics.hpp"
+#include "torchwatch/runs/run_store.hpp"
+#include "torchwatch/storage/comparison_store.hpp"
+
+namespace {
+
+using namespace torchwatch;
+
+constexpr std::int64_t kMiB = 1 << 20;
+constexpr int kFacts = 30;  // as many as a runner states
+
+struct Options {
+  int nodes = 64;
+  int workloads = 2'500;
+  double spread = 0.007;
+  std::uint64_t seed = 20260101;
+};
+
+void describe(CLI::App& app, Options& options) {
+  app.add_option("--nodes", options.nodes, "that measure at the same time")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 256));
+  app.add_option("--workloads", options.workloads,
+                 "each of which is four items: training and inference, time and memory")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 100'000));
+  app.add_option("--spread", options.spread, "standard deviation of a run's time; 0.007: 0.7 %")
+      ->capture_default_str()
+      ->check(CLI::Range(0.0, 0.5));
+  app.add_option("--seed", options.seed, "of everything drawn")->capture_default_str();
+}
+
+double seconds(const timeval& time) {
+  return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
+}
+
+double process_seconds() {
+  rusage used{};
+  getrusage(RUSAGE_SELF, &used);
+  return seconds(used.ru_utime) + seconds(used.ru_stime);
+}
+
+double memory_mb() {
+  rusage used{};
+  getrusage(RUSAGE_SELF, &used);
+  return static_cast<double>(used.ru_maxrss) / 1024;
+}
+
+std::int64_t thread_ns() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return now.tv_sec * 1'000'000'000LL + now.tv_nsec;
+}
+
+void answer_time(const protocol::Request& request, double spread, std::mt19937_64& random,
+                 RunResult& result) {
+  std::normal_distribution<> normal(0, spread);
+  const double typical = 1e6 + static_cast<double>(std::hash<std::string>{}(
+                                   to_string(request.benchmark)) % 1'000'000);
+  const double of_run = typical * (1 + normal(random));
+  for (int i = 0; i < request.iterations; ++i)
+    result.samples_ns.push_back(std::llround(of_run * (1 + normal(random))));
+  const auto time = median(result.samples_ns);
+  result.values = {{Metric::time, time},
+                   {Metric::first_iteration, 10 * time},
+                   {Metric::throughput, 1'000'000'000'000 / time}};
+}
+
+void answer_memory(const protocol::Request& request, RunResult& result) {
+  const auto iterations = static_cast<std::size_t>(request.leak_iterations);
+  result.leak = LeakFigures{.live_bytes = std::vector<std::int64_t>(iterations, 16 * kMiB),
+                            .heap_bytes = std::vector<std::int64_t>(iterations, 8 * kMiB)};
+  result.values = {{Metric::cpu_peak, 32 * kMiB},
+                   {Metric::cpu_peak_resident, 40 * kMiB},
+                   {Metric::leak_growth, 0},
+                   {Metric::leak_retained, 0}};
+  if (iterations > 0) result.values[Metric::heap_growth] = 0;
+}
+
+/// Lanes whose nodes answer a run as soon as they are asked.
+class PromptLanes final : public executor::Lanes {
+ public:
+  explicit PromptLanes(const Options& options) {
+    for (int i = 0; i < options.nodes; ++i)
+      lanes_.push_back(std::make_unique<Lane>(options, i, answering_ns_));
+  }
+  int count() const override { return static_cast<int>(lanes_.size()); }
+  executor::Executor& lane(int number) override { return *lanes_.at(number); }
+  Result<std::string> hold(int number, std::chrono::seconds, const std::function<void()>&,
+                           std::stop_token) override {
+    return "n" + std::to_string(number);
+  }
+  void give_back(int) override {}
+
+  /// What the nodes took to make up their answers, which is no part of the daemon's work.
+  double answering_seconds() const { return 1e-9 * static_cast<double>(answering_ns_.load()); }
+
+ private:
+  class Lane final : public executor::Executor {
+   public:
+    Lane(const Options& options, int number, std::atomic<std::int64_t>& answering_ns)
+        : spread_(options.spread),
+          node_("n" + std::to_string(number)),
+          random_(options.seed + static_cast<std::uint64_t>(number)),
+          answering_ns_(answering_ns) {}
+
+    Result<executor::RunOutcome> run(const executor::RunSpec& spec, std::stop_token) override {
+      const auto text = answer(spec.request);
+      TW_TRY(auto result, protocol::parse_result(text, spec.request.attempt));
+      TW_TRY_VOID(protocol::check_answers(spec.request, result));
+      return executor::RunOutcome{std::move(result)};
+    }
+    Result<std::array<executor::RunOutcome, 2>> run_pair(std::array<executor::RunSpec, 2> specs,
+                                                         std::stop_token stop) override {
+      TW_TRY(auto first, run(specs[0], stop));
+      TW_TRY(auto second, run(specs[1], stop));
+      return std::array{std::move(first), std::move(second)};
+    }
+    std::string node() override { return node_; }
+
+   private:
+    std::string answer(const protocol::Request& request) {
+      const auto begun = thread_ns();
+      RunResult result;
+      result.attempt = request.attempt;
+      for (int i = 0; i < kFacts; ++i)
+        result.environment.facts.emplace("fact_" + std::to_string(i), "as on every other node");
+      result.environment.volatile_facts = {{"minor_faults", 1000}, {"involuntary_switches", 0}};
+      if (request.pass == Pass::timing) answer_time(request, spread_, random_, result);
+      if (request.pass == Pass::memory) answer_memory(request, result);
+      auto text = protocol::to_json(result);
+      answering_ns_ += thread_ns() - begun;
+      return text;
+    }
+
+    double spread_;
+    std::string node_;
+    std::mt19937_64 random_;
+    std::atomic<std::int64_t>& answering_ns_;
+  };
+
+  std::atomic<std::int64_t> answering_ns_ = 0;
+  std::vector<std::unique_ptr<Lane>> lanes_;
+};
+
+/// A suite of as many workloads, whose runner nobody starts.
+class Suite final : public comparison::RunnerSource {
+ public:
+  explicit Suite(int count) {
+    for (int i = 0; i < count; ++i) names_.push_back("workload_" + std::to_string(i));
+  }
+  Result<kits::Kit> kit_for(const builds::Tree&, const std::vector<std::string>&,
+                            std::stop_token) override {
+    return kits::Kit{"/bin/false", "prompt"};
+  }
+  Result<std::vector<std::string>> workloads() const override { return names_; }
+
+ private:
+  std::vector<std::string> names_;
+};
+
+config::Config config_of(const test::ScriptedDay& day) {
+  auto config = day.config();
+  config.suite.workloads = {};
+  config.suite.configurations = {{Device::cpu, Mode::train}, {Device::cpu, Mode::infer}};
+  return config;
+}
+
+Result<nlohmann::json> measure(const Options& options) {
+  const test::TemporaryFolder folder;
+  const test::ScriptedDay day(folder.path(), {{"One", "# one"}, {"Two", "# two"}});
+  TW_TRY(const auto service, test::ScriptedService::open(config_of(day)));
+  auto& given = service->services();
+  PromptLanes lanes(options);
+  Suite suite(options.workloads);
+  comparison::Services services{.config = given.config,
+                                .database = given.database,
+                                .executor = lanes.lane(0),
+                                .runners = suite,
+                                .channel = given.channel,
+                                .history = given.history,
+                                .commits = given.commits,
+                                .clock = given.clock,
+                                .random = given.random,
+                                .progress = given.progress,
+                                .lanes = &lanes};
+  TW_TRY(const auto due, nightly::discover_comparisons(services, {}));
+  const auto begun = given.clock.monotonic_now();
+  const auto before = process_seconds();
+  TW_TRY(const auto done,
+         nightly::carry_out_comparisons(services, due, [] { return Status{}; }, {}));
+  const std::chrono::duration<double> took = given.clock.monotonic_now() - begun;
+  const auto used = process_seconds() - before;
+  if (done.size() != 1 || done.front().state != storage::ComparisonState::reported)
+    return fail(ErrorCode::internal, "the nightly came to no end");
+  TW_TRY(const auto runs, storage::RunStore(given.database)
+                              .runs_of({storage::OwnerKind::comparison, done.front().id}));
+  TW_TRY(const auto verdicts,
+         storage::ComparisonStore(given.database).verdicts_of(done.front().id));
+  return nlohmann::json{
+      {"nodes", options.nodes},
+      {"items", 4 * options.workloads},
+      {"runs", runs.size()},
+      {"series", verdicts.size()},
+      {"daemon_s", used - lanes.answering_seconds()},
+      {"made_up_s", lanes.answering_seconds()},
+      {"wall_s", took.count()},
+      {"memory_mb", memory_mb()}};
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Options options;
+  CLI::App app("The processor time of the daemon for a nightly over many nodes; prints JSON");
+  describe(app, options);
+  if (const auto ended = torchwatch::experiments::read_command_line(app, argc, argv)) return *ended;
+  const auto measured = measure(options);
+  if (!measured) {
+    std::fprintf(stderr, "experiment_nightly_cost: %s\n", measured.error().message.c_str());
+    return 2;
+  }
+  std::printf("%s\n", measured->dump(2).c_str());
+}
