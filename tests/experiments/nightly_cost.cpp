@@ -1,5 +1,5 @@
-// What a nightly dealt over many nodes costs the daemon itself: plan, dealing, schedule, storage and
-// verdicts are the service's own, in a real database; a node answers each run at once. Starting
+// What a nightly dealt over many nodes costs the daemon itself: plan, dealing, schedule, storage
+// and verdicts are the service's own, in a real database; a node answers each run at once. Starting
 // steps of the cluster (experiment_cluster_overhead) is not in it. `--help` lists the options.
 
 #include <sys/resource.h>
@@ -75,8 +75,8 @@ std::int64_t thread_ns() {
 void answer_time(const protocol::Request& request, double spread, std::mt19937_64& random,
                  RunResult& result) {
   std::normal_distribution<> normal(0, spread);
-  const double typical = 1e6 + static_cast<double>(std::hash<std::string>{}(
-                                   to_string(request.benchmark)) % 1'000'000);
+  const double typical =
+      1e6 + static_cast<double>(std::hash<std::string>{}(to_string(request.benchmark)) % 1'000'000);
   const double of_run = typical * (1 + normal(random));
   for (int i = 0; i < request.iterations; ++i)
     result.samples_ns.push_back(std::llround(of_run * (1 + normal(random))));
@@ -112,7 +112,7 @@ class PromptLanes final : public executor::Lanes {
   }
   void give_back(int) override {}
 
-  /// What the nodes took to make up their answers, which is no part of the daemon's work.
+  /// What the nodes took to make up their answers, which the daemon does not do.
   double answering_seconds() const { return 1e-9 * static_cast<double>(answering_ns_.load()); }
 
  private:
@@ -213,19 +213,19 @@ Result<nlohmann::json> measure(const Options& options) {
   const auto used = process_seconds() - before;
   if (done.size() != 1 || done.front().state != storage::ComparisonState::reported)
     return fail(ErrorCode::internal, "the nightly came to no end");
-  TW_TRY(const auto runs, storage::RunStore(given.database)
-                              .runs_of({storage::OwnerKind::comparison, done.front().id}));
+  TW_TRY(
+      const auto runs,
+      storage::RunStore(given.database).runs_of({storage::OwnerKind::comparison, done.front().id}));
   TW_TRY(const auto verdicts,
          storage::ComparisonStore(given.database).verdicts_of(done.front().id));
-  return nlohmann::json{
-      {"nodes", options.nodes},
-      {"items", 4 * options.workloads},
-      {"runs", runs.size()},
-      {"series", verdicts.size()},
-      {"daemon_s", used - lanes.answering_seconds()},
-      {"made_up_s", lanes.answering_seconds()},
-      {"wall_s", took.count()},
-      {"memory_mb", memory_mb()}};
+  return nlohmann::json{{"nodes", options.nodes},
+                        {"items", 4 * options.workloads},
+                        {"runs", runs.size()},
+                        {"series", verdicts.size()},
+                        {"daemon_s", used - lanes.answering_seconds()},
+                        {"made_up_s", lanes.answering_seconds()},
+                        {"wall_s", took.count()},
+                        {"memory_mb", memory_mb()}};
 }
 
 }  // namespace

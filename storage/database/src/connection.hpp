@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "file_system.hpp"
+#include "statements.hpp"
 #include "torchwatch/database/database.hpp"
 #include "writer_lock.hpp"
 
@@ -26,6 +27,7 @@ struct Database::Connection {
   std::filesystem::path path;
   WriterLock lock;  ///< before `sqlite`, so that it is released after the file is closed
   SQLite::Database sqlite;
+  Statements statements;  ///< after `sqlite`, which cannot be closed before them
   std::string vfs;
   bool read_only = false;
   int version = 0;

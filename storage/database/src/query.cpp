@@ -6,7 +6,7 @@ void Query::note_damage(std::string_view word) {
   if (damage_) return;
   damage_ = Error{ErrorCode::damaged,
                   "stored word \"" + std::string(word) + "\" is unknown in its column (" +
-                      statement_.getQuery() + ")",
+                      statement_->getQuery() + ")",
                   "restore a backup"};
 }
 

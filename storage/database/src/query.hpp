@@ -40,17 +40,17 @@ class Query {
  public:
   template <typename... Values>
   Query(Connection& connection, const std::string& sql, const Values&... values)
-      : statement_(connection.sqlite, sql) {
+      : statement_(connection.statements.borrow(connection.sqlite, sql)) {
     int index = 0;
     (bind(++index, values), ...);
   }
 
   bool next() {
     column_ = 0;
-    return statement_.executeStep();
+    return statement_->executeStep();
   }
   /// Runs a statement that yields no rows; returns the number of rows it changed.
-  int run() { return statement_.exec(); }
+  int run() { return statement_->exec(); }
 
   /// Returns the next column of the row. An enumeration is read from its word; an unknown word is
   /// kept as damage.
@@ -63,12 +63,12 @@ class Query {
   std::optional<Error> take_damage() { return std::exchange(damage_, std::nullopt); }
 
  private:
-  void bind(int index, std::int64_t value) { statement_.bind(index, value); }
-  void bind(int index, int value) { statement_.bind(index, value); }
-  void bind(int index, double value) { statement_.bind(index, value); }
-  void bind(int index, const std::string& value) { statement_.bind(index, value); }
-  void bind(int index, const char* value) { statement_.bind(index, value); }
-  void bind(int index, std::string_view value) { statement_.bind(index, std::string(value)); }
+  void bind(int index, std::int64_t value) { statement_->bind(index, value); }
+  void bind(int index, int value) { statement_->bind(index, value); }
+  void bind(int index, double value) { statement_->bind(index, value); }
+  void bind(int index, const std::string& value) { statement_->bind(index, value); }
+  void bind(int index, const char* value) { statement_->bind(index, value); }
+  void bind(int index, std::string_view value) { statement_->bind(index, std::string(value)); }
   /// As a JSON array, for json_each.
   void bind(int index, const std::vector<std::int64_t>& ids) {
     std::string array;
@@ -76,7 +76,7 @@ class Query {
     bind(index, "[" + array + "]");
   }
   void bind(int index, Blob blob) {
-    statement_.bind(index, blob.bytes.data(), static_cast<int>(blob.bytes.size()));
+    statement_->bind(index, blob.bytes.data(), static_cast<int>(blob.bytes.size()));
   }
   template <typename Word>
     requires std::is_enum_v<Word>
@@ -88,14 +88,14 @@ class Query {
     if (value) {
       bind(index, *value);
     } else {
-      statement_.bind(index);
+      statement_->bind(index);
     }
   }
 
   void note_damage(std::string_view word);
-  SQLite::Column next_column() { return statement_.getColumn(column_++); }
+  SQLite::Column next_column() { return statement_->getColumn(column_++); }
 
-  SQLite::Statement statement_;
+  Statements::Borrowed statement_;
   int column_ = 0;
   std::optional<Error> damage_;
 };
@@ -108,7 +108,7 @@ struct IsOptional<std::optional<T>> : std::true_type {};
 template <typename T>
 T Query::take() {
   if constexpr (IsOptional<T>::value) {
-    if (!statement_.isColumnNull(column_)) return take<typename T::value_type>();
+    if (!statement_->isColumnNull(column_)) return take<typename T::value_type>();
     ++column_;
     return std::nullopt;
   } else if constexpr (std::same_as<T, std::string>) {
