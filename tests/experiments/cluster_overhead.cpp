@@ -9,6 +9,7 @@
 #include <regex>
 
 #include "command_line.hpp"
+#include "processor_time.hpp"
 #include "torchwatch/executor/local_executor.hpp"
 #include "trial_cluster.hpp"
 
@@ -22,6 +23,7 @@ struct Pairs {
   std::vector<double> here_ms;
   std::vector<double> there_ms;
   std::vector<double> added_ms;  ///< there, without the pair beside it here
+  double there_processor_s = 0;  ///< of this process, in all pairs there
 };
 
 Result<double> ms_of_pair(executor::Executor& executor, const test::Trial& trial) {
@@ -42,7 +44,9 @@ Result<Pairs> measure_pairs(executor::Executor& here, executor::Executor& there,
   Pairs pairs;
   for (int i = 0; i < count; ++i) {
     TW_TRY(const auto here_ms, ms_of_pair(here, trial));
+    const auto used_before = processor_seconds();
     TW_TRY(const auto there_ms, ms_of_pair(there, trial));
+    pairs.there_processor_s += processor_seconds() - used_before;
     pairs.here_ms.push_back(here_ms);
     pairs.there_ms.push_back(there_ms);
     pairs.added_ms.push_back(there_ms - here_ms);
@@ -99,6 +103,7 @@ Result<nlohmann::json> measure(int count) {
                         {"here_ms", spread(pairs.here_ms)},
                         {"there_ms", spread(pairs.there_ms)},
                         {"added_ms", spread(pairs.added_ms)},
+                        {"processor_ms", 1e3 * pairs.there_processor_s / count},
                         {"controller_asked", added(before, asked())}};
 }
 

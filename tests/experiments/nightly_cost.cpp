@@ -1,17 +1,20 @@
 // What a nightly dealt over many nodes costs the daemon itself: plan, dealing, schedule, storage
-// and verdicts are the service's own, in a real database; a node answers each run at once. Starting
+// and verdicts are the service's own, in a real database; a node makes its answers up. Starting
 // steps of the cluster (experiment_cluster_overhead) is not in it. `--help` lists the options.
 
 #include <sys/resource.h>
 
 #include <CLI/CLI.hpp>
 #include <atomic>
+#include <chrono>
 #include <cstdio>
 #include <ctime>
 #include <nlohmann/json.hpp>
 #include <random>
+#include <thread>
 
 #include "command_line.hpp"
+#include "processor_time.hpp"
 #include "scripted_day.hpp"
 #include "scripted_service.hpp"
 #include "temporary_folder.hpp"
@@ -32,6 +35,7 @@ constexpr int kFacts = 30;  // as many as a runner states
 struct Options {
   int nodes = 64;
   int workloads = 2'500;
+  int answer_ms = 250;
   double spread = 0.007;
   std::uint64_t seed = 20260101;
 };
@@ -44,20 +48,15 @@ void describe(CLI::App& app, Options& options) {
                  "each of which is four items: training and inference, time and memory")
       ->capture_default_str()
       ->check(CLI::Range(1, 100'000));
+  app.add_option("--answer-ms", options.answer_ms,
+                 "until a node answers; the suite's pairs take 3,100. With 0 the nodes are always "
+                 "ready together, and wait for each other at the database")
+      ->capture_default_str()
+      ->check(CLI::Range(0, 60'000));
   app.add_option("--spread", options.spread, "standard deviation of a run's time; 0.007: 0.7 %")
       ->capture_default_str()
       ->check(CLI::Range(0.0, 0.5));
   app.add_option("--seed", options.seed, "of everything drawn")->capture_default_str();
-}
-
-double seconds(const timeval& time) {
-  return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
-}
-
-double process_seconds() {
-  rusage used{};
-  getrusage(RUSAGE_SELF, &used);
-  return seconds(used.ru_utime) + seconds(used.ru_stime);
 }
 
 double memory_mb() {
@@ -119,32 +118,39 @@ class PromptLanes final : public executor::Lanes {
   class Lane final : public executor::Executor {
    public:
     Lane(const Options& options, int number, std::atomic<std::int64_t>& answering_ns)
-        : spread_(options.spread),
+        : answer_(options.answer_ms),
+          spread_(options.spread),
           node_("n" + std::to_string(number)),
           random_(options.seed + static_cast<std::uint64_t>(number)),
           answering_ns_(answering_ns) {}
 
     Result<executor::RunOutcome> run(const executor::RunSpec& spec, std::stop_token) override {
-      const auto text = answer(spec.request);
-      TW_TRY(auto result, protocol::parse_result(text, spec.request.attempt));
-      TW_TRY_VOID(protocol::check_answers(spec.request, result));
-      return executor::RunOutcome{std::move(result)};
+      std::this_thread::sleep_for(answer_);
+      return read(spec);
     }
     Result<std::array<executor::RunOutcome, 2>> run_pair(std::array<executor::RunSpec, 2> specs,
-                                                         std::stop_token stop) override {
-      TW_TRY(auto first, run(specs[0], stop));
-      TW_TRY(auto second, run(specs[1], stop));
+                                                         std::stop_token) override {
+      std::this_thread::sleep_for(answer_);
+      TW_TRY(auto first, read(specs[0]));
+      TW_TRY(auto second, read(specs[1]));
       return std::array{std::move(first), std::move(second)};
     }
     std::string node() override { return node_; }
 
    private:
+    Result<executor::RunOutcome> read(const executor::RunSpec& spec) {
+      const auto text = answer(spec.request);
+      TW_TRY(auto result, protocol::parse_result(text, spec.request.attempt));
+      TW_TRY_VOID(protocol::check_answers(spec.request, result));
+      return executor::RunOutcome{std::move(result)};
+    }
     std::string answer(const protocol::Request& request) {
       const auto begun = thread_ns();
       RunResult result;
       result.attempt = request.attempt;
       for (int i = 0; i < kFacts; ++i)
         result.environment.facts.emplace("fact_" + std::to_string(i), "as on every other node");
+      result.environment.facts.emplace("cpu_model", "of the nodes' class");
       result.environment.volatile_facts = {{"minor_faults", 1000}, {"involuntary_switches", 0}};
       if (request.pass == Pass::timing) answer_time(request, spread_, random_, result);
       if (request.pass == Pass::memory) answer_memory(request, result);
@@ -153,6 +159,7 @@ class PromptLanes final : public executor::Lanes {
       return text;
     }
 
+    std::chrono::milliseconds answer_;
     double spread_;
     std::string node_;
     std::mt19937_64 random_;
@@ -206,11 +213,11 @@ Result<nlohmann::json> measure(const Options& options) {
                                 .lanes = &lanes};
   TW_TRY(const auto due, nightly::discover_comparisons(services, {}));
   const auto begun = given.clock.monotonic_now();
-  const auto before = process_seconds();
+  const auto before = experiments::processor_seconds();
   TW_TRY(const auto done,
          nightly::carry_out_comparisons(services, due, [] { return Status{}; }, {}));
   const std::chrono::duration<double> took = given.clock.monotonic_now() - begun;
-  const auto used = process_seconds() - before;
+  const auto used = experiments::processor_seconds() - before;
   if (done.size() != 1 || done.front().state != storage::ComparisonState::reported)
     return fail(ErrorCode::internal, "the nightly came to no end");
   TW_TRY(
@@ -234,7 +241,7 @@ int main(int argc, char** argv) {
   Options options;
   CLI::App app("The processor time of the daemon for a nightly over many nodes; prints JSON");
   describe(app, options);
-  if (const auto ended = torchwatch::experiments::read_command_line(app, argc, argv)) return *ended;
+  if (const auto ended = experiments::read_command_line(app, argc, argv)) return *ended;
   const auto measured = measure(options);
   if (!measured) {
     std::fprintf(stderr, "experiment_nightly_cost: %s\n", measured.error().message.c_str());
