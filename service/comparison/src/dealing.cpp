@@ -17,15 +17,20 @@ Dealing::Dealing(std::vector<Portion> portions) {
 }
 
 void Dealing::hold(int lane, const std::string& node) {
-  nodes_[lane] = node;
+  auto& held = nodes_[lane];
+  if (held == node) return;
+  held = node;
+  note_held();
 }
 
 void Dealing::leave(int lane) {
   nodes_.erase(lane);
+  note_held();
 }
 
-bool Dealing::is_held(const std::string& node) const {
-  return std::ranges::any_of(nodes_, [&](const auto& held) { return held.second == node; });
+void Dealing::note_held() {
+  held_.clear();
+  for (const auto& [lane, node] : nodes_) held_.insert(node);
 }
 
 std::optional<std::size_t> Dealing::take(int lane) {
@@ -38,7 +43,7 @@ std::optional<std::size_t> Dealing::take(int lane) {
     const bool is_own = portion.node == node;
     begun += is_own ? 1 : 0;
     if (is_own && (own == nullptr || *portion.next < *own->next)) own = &portion;
-    if (is_own || is_held(portion.node)) continue;
+    if (is_own || held_.contains(portion.node)) continue;
     const auto rank = [](const Dealt& of) { return std::pair(-of.seconds, *of.next); };
     if (longest == nullptr || rank(portion) < rank(*longest)) longest = &portion;
   }

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -45,10 +46,11 @@ class Dealing {
   struct Dealt : Portion {
     bool is_under_way = false;
   };
-  bool is_held(const std::string& node) const;
+  void note_held();
 
   std::vector<Dealt> portions_;
   std::map<int, std::string> nodes_;  ///< by lane
+  std::set<std::string> held_;        ///< those nodes: each order asks of every portion
 };
 
 }  // namespace torchwatch::comparison
