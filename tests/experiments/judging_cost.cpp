@@ -4,13 +4,13 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
-#include <ctime>
 #include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <vector>
 
 #include "command_line.hpp"
+#include "processor_time.hpp"
 #include "series_comparison.hpp"
 #include "simulated_series.hpp"
 
@@ -99,16 +99,10 @@ struct Pass {
   long regressed = 0;
 };
 
-double processor_s() {
-  timespec now{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
-
 /// All series as the comparison judges them: each changed one on the comparison of its change.
 Pass judge_suite(const std::vector<JudgedSeries>& suite, const detect::Settings& settings) {
   Pass pass;
-  const double start = processor_s();
+  const double start = processor_seconds();
   for (const auto& series : suite) {
     const auto in_turn = [](const std::vector<double>& runs) {
       return [&runs, next = std::size_t{0}]() mutable { return runs[next++]; };
@@ -118,7 +112,7 @@ Pass judge_suite(const std::vector<JudgedSeries>& suite, const detect::Settings&
     pass.runs += outcome.runs();
     pass.regressed += outcome.verdict == Verdict::regressed ? 1 : 0;
   }
-  pass.processor_s = processor_s() - start;
+  pass.processor_s = processor_seconds() - start;
   return pass;
 }
 

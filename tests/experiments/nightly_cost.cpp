@@ -8,7 +8,6 @@
 #include <atomic>
 #include <chrono>
 #include <cstdio>
-#include <ctime>
 #include <nlohmann/json.hpp>
 #include <random>
 #include <thread>
@@ -65,12 +64,6 @@ double memory_mb() {
   return static_cast<double>(used.ru_maxrss) / 1024;
 }
 
-std::int64_t thread_ns() {
-  timespec now{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return now.tv_sec * 1'000'000'000LL + now.tv_nsec;
-}
-
 void answer_time(const protocol::Request& request, double spread, std::mt19937_64& random,
                  RunResult& result) {
   std::normal_distribution<> normal(0, spread);
@@ -96,12 +89,12 @@ void answer_memory(const protocol::Request& request, RunResult& result) {
   if (iterations > 0) result.values[Metric::heap_growth] = 0;
 }
 
-/// Lanes whose nodes answer a run as soon as they are asked.
-class PromptLanes final : public executor::Lanes {
+/// Lanes whose nodes make up what a run says.
+class InventingLanes final : public executor::Lanes {
  public:
-  explicit PromptLanes(const Options& options) {
+  explicit InventingLanes(const Options& options) {
     for (int i = 0; i < options.nodes; ++i)
-      lanes_.push_back(std::make_unique<Lane>(options, i, answering_ns_));
+      lanes_.push_back(std::make_unique<Lane>(options, i, spent_));
   }
   int count() const override { return static_cast<int>(lanes_.size()); }
   executor::Executor& lane(int number) override { return *lanes_.at(number); }
@@ -112,25 +105,32 @@ class PromptLanes final : public executor::Lanes {
   void give_back(int) override {}
 
   /// What the nodes took to make up their answers, which the daemon does not do.
-  double answering_seconds() const { return 1e-9 * static_cast<double>(answering_ns_.load()); }
+  double answering_seconds() const { return spent_.answering_s; }
+  /// Pairs, and runs that were asked for alone: each is a step of the cluster.
+  int orders() const { return spent_.orders; }
 
  private:
+  struct Spent {
+    std::atomic<double> answering_s = 0;
+    std::atomic<int> orders = 0;
+  };
+
   class Lane final : public executor::Executor {
    public:
-    Lane(const Options& options, int number, std::atomic<std::int64_t>& answering_ns)
+    Lane(const Options& options, int number, Spent& spent)
         : answer_(options.answer_ms),
           spread_(options.spread),
           node_("n" + std::to_string(number)),
           random_(options.seed + static_cast<std::uint64_t>(number)),
-          answering_ns_(answering_ns) {}
+          spent_(spent) {}
 
     Result<executor::RunOutcome> run(const executor::RunSpec& spec, std::stop_token) override {
-      std::this_thread::sleep_for(answer_);
+      take_order();
       return read(spec);
     }
     Result<std::array<executor::RunOutcome, 2>> run_pair(std::array<executor::RunSpec, 2> specs,
                                                          std::stop_token) override {
-      std::this_thread::sleep_for(answer_);
+      take_order();
       TW_TRY(auto first, read(specs[0]));
       TW_TRY(auto second, read(specs[1]));
       return std::array{std::move(first), std::move(second)};
@@ -138,6 +138,10 @@ class PromptLanes final : public executor::Lanes {
     std::string node() override { return node_; }
 
    private:
+    void take_order() {
+      ++spent_.orders;
+      std::this_thread::sleep_for(answer_);
+    }
     Result<executor::RunOutcome> read(const executor::RunSpec& spec) {
       const auto text = answer(spec.request);
       TW_TRY(auto result, protocol::parse_result(text, spec.request.attempt));
@@ -145,7 +149,7 @@ class PromptLanes final : public executor::Lanes {
       return executor::RunOutcome{std::move(result)};
     }
     std::string answer(const protocol::Request& request) {
-      const auto begun = thread_ns();
+      const auto begun = experiments::processor_seconds(CLOCK_THREAD_CPUTIME_ID);
       RunResult result;
       result.attempt = request.attempt;
       for (int i = 0; i < kFacts; ++i)
@@ -155,7 +159,7 @@ class PromptLanes final : public executor::Lanes {
       if (request.pass == Pass::timing) answer_time(request, spread_, random_, result);
       if (request.pass == Pass::memory) answer_memory(request, result);
       auto text = protocol::to_json(result);
-      answering_ns_ += thread_ns() - begun;
+      spent_.answering_s += experiments::processor_seconds(CLOCK_THREAD_CPUTIME_ID) - begun;
       return text;
     }
 
@@ -163,10 +167,10 @@ class PromptLanes final : public executor::Lanes {
     double spread_;
     std::string node_;
     std::mt19937_64 random_;
-    std::atomic<std::int64_t>& answering_ns_;
+    Spent& spent_;
   };
 
-  std::atomic<std::int64_t> answering_ns_ = 0;
+  Spent spent_;
   std::vector<std::unique_ptr<Lane>> lanes_;
 };
 
@@ -198,7 +202,7 @@ Result<nlohmann::json> measure(const Options& options) {
   const test::ScriptedDay day(folder.path(), {{"One", "# one"}, {"Two", "# two"}});
   TW_TRY(const auto service, test::ScriptedService::open(config_of(day)));
   auto& given = service->services();
-  PromptLanes lanes(options);
+  InventingLanes lanes(options);
   Suite suite(options.workloads);
   comparison::Services services{.config = given.config,
                                 .database = given.database,
@@ -228,6 +232,7 @@ Result<nlohmann::json> measure(const Options& options) {
   return nlohmann::json{{"nodes", options.nodes},
                         {"items", 4 * options.workloads},
                         {"runs", runs.size()},
+                        {"orders", lanes.orders()},
                         {"series", verdicts.size()},
                         {"daemon_s", used - lanes.answering_seconds()},
                         {"made_up_s", lanes.answering_seconds()},
@@ -244,7 +249,7 @@ int main(int argc, char** argv) {
   if (const auto ended = experiments::read_command_line(app, argc, argv)) return *ended;
   const auto measured = measure(options);
   if (!measured) {
-    std::fprintf(stderr, "experiment_nightly_cost: %s\n", measured.error().message.c_str());
+    std::fprintf(stderr, "experiment_nightly_cost: %s\n", measured.error().text().c_str());
     return 2;
   }
   std::printf("%s\n", measured->dump(2).c_str());

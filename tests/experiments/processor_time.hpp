@@ -1,17 +1,15 @@
 #pragma once
 
-#include <sys/resource.h>
+#include <ctime>
 
 namespace torchwatch::experiments {
 
-/// Returns the seconds of processor time that this process has used so far, without its children.
-inline double processor_seconds() {
-  rusage used{};
-  getrusage(RUSAGE_SELF, &used);
-  const auto seconds = [](const timeval& time) {
-    return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
-  };
-  return seconds(used.ru_utime) + seconds(used.ru_stime);
+/// Returns the seconds of processor time that this process has used so far, without its children;
+/// of this thread alone with CLOCK_THREAD_CPUTIME_ID.
+inline double processor_seconds(clockid_t clock = CLOCK_PROCESS_CPUTIME_ID) {
+  timespec used{};
+  clock_gettime(clock, &used);
+  return static_cast<double>(used.tv_sec) + 1e-9 * static_cast<double>(used.tv_nsec);
 }
 
 }  // namespace torchwatch::experiments

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "torchwatch/comparison/schedule.hpp"
 #include "torchwatch/records/machine_facts.hpp"
 
 namespace torchwatch::bisection {
@@ -23,6 +22,7 @@ void BisectionMeasurer::note(const comparison::MachineRun& run) {
   auto& past = past_[run.row.slot];
   ++past.attempts;
   past.run = run;
+  vain_pairs_.note(run.row, past.attempts);
   if (run.row.status != RunStatus::ok) return;
   const auto& first =
       machines_.emplace(std::pair(run.row.benchmark, run.row.pass), run.machine).first;
@@ -56,19 +56,12 @@ Result<comparison::MachineRun> BisectionMeasurer::run(const comparison::RunSlot&
   return past.run;
 }
 
-bool BisectionMeasurer::interleaves(const Group& group) const {
-  if (!comparison::is_interleaved(spec_.plan, group.pass)) return false;
-  return std::ranges::count_if(past_, [&](const auto& slot) {
-           const auto& [attempts, run] = slot.second;
-           return comparison::is_measured_apart(run.row, attempts, group.benchmark);
-         }) < comparison::kRunsOfVainPairs;
-}
-
 /// Tries a pair once; if one of the two fails, both are run again without a partner.
 Status BisectionMeasurer::run_interleaved(const std::array<comparison::RunSlot, 2>& slots,
                                           const Group& group, std::stop_token stop) {
   const bool is_begun = past_.contains(slots[0].slot) || past_.contains(slots[1].slot);
-  if (is_begun || !interleaves(group)) return {};
+  if (is_begun || !comparison::is_interleaved(spec_.plan, group.pass)) return {};
+  if (vain_pairs_.are_in_vain(group.benchmark)) return {};
   TW_TRY(const auto made, recorder_.run_pair(slots, spec_.plan, group.benchmark, stop));
   for (const auto& run : made) note(run);
   return {};

@@ -9,6 +9,7 @@
 
 #include "torchwatch/bisection/spec.hpp"
 #include "torchwatch/comparison/run_recorder.hpp"
+#include "torchwatch/comparison/schedule.hpp"
 
 namespace torchwatch::bisection {
 
@@ -70,7 +71,6 @@ class BisectionMeasurer {
   };
   std::vector<Group> groups(const std::vector<std::size_t>& all_series) const;
   Result<comparison::MachineRun> run(const comparison::RunSlot&, const Group&, std::stop_token);
-  bool interleaves(const Group&) const;
   Status run_interleaved(const std::array<comparison::RunSlot, 2>&, const Group&, std::stop_token);
   Result<std::array<comparison::MachineRun, 2>> run_pair(const std::array<comparison::RunSlot, 2>&,
                                                          const Group&, std::stop_token);
@@ -89,6 +89,7 @@ class BisectionMeasurer {
     comparison::MachineRun run;
   };
   std::map<std::string, Past> past_;
+  comparison::VainPairs vain_pairs_;
   std::map<std::pair<Benchmark, Pass>, std::string> machines_;  ///< of the first run of each kind
   std::string machine_change_;
 };

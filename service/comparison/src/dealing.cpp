@@ -1,6 +1,8 @@
 #include "dealing.hpp"
 
 #include <algorithm>
+#include <set>
+#include <string_view>
 
 namespace torchwatch::comparison {
 namespace {
@@ -17,24 +19,17 @@ Dealing::Dealing(std::vector<Portion> portions) {
 }
 
 void Dealing::hold(int lane, const std::string& node) {
-  auto& held = nodes_[lane];
-  if (held == node) return;
-  held = node;
-  note_held();
+  nodes_[lane] = node;
 }
 
 void Dealing::leave(int lane) {
   nodes_.erase(lane);
-  note_held();
-}
-
-void Dealing::note_held() {
-  held_.clear();
-  for (const auto& [lane, node] : nodes_) held_.insert(node);
 }
 
 std::optional<std::size_t> Dealing::take(int lane) {
   const auto& node = nodes_.at(lane);
+  std::set<std::string_view> held;  // each portion is sought in it
+  for (const auto& each : nodes_) held.insert(each.second);
   const Dealt* longest = nullptr;
   const Dealt* own = nullptr;
   int begun = 0;
@@ -43,7 +38,7 @@ std::optional<std::size_t> Dealing::take(int lane) {
     const bool is_own = portion.node == node;
     begun += is_own ? 1 : 0;
     if (is_own && (own == nullptr || *portion.next < *own->next)) own = &portion;
-    if (is_own || held_.contains(portion.node)) continue;
+    if (is_own || held.contains(portion.node)) continue;
     const auto rank = [](const Dealt& of) { return std::pair(-of.seconds, *of.next); };
     if (longest == nullptr || rank(portion) < rank(*longest)) longest = &portion;
   }

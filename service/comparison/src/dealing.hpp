@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -46,11 +45,8 @@ class Dealing {
   struct Dealt : Portion {
     bool is_under_way = false;
   };
-  void note_held();
-
   std::vector<Dealt> portions_;
   std::map<int, std::string> nodes_;  ///< by lane
-  std::set<std::string> held_;        ///< those nodes: each order asks of every portion
 };
 
 }  // namespace torchwatch::comparison

@@ -16,9 +16,15 @@ std::array<double, 2> log_ratios(const Block& block,
   return {pair(0, 1), pair(2, 3)};
 }
 
-bool is_measured_apart(const storage::RunRow& run, int attempts, const Benchmark& benchmark) {
-  return attempts > 1 && run.status != RunStatus::failed && run.pass == Pass::timing &&
-         run.benchmark == benchmark;
+void VainPairs::note(const storage::RunRow& run, int attempt) {
+  const bool is_measured_apart =
+      attempt > 1 && run.status != RunStatus::failed && run.pass == Pass::timing;
+  if (is_measured_apart) ++runs_[run.benchmark];
+}
+
+bool VainPairs::are_in_vain(const Benchmark& benchmark) const {
+  const auto runs = runs_.find(benchmark);
+  return runs != runs_.end() && runs->second >= kRunsOfTwoPairs;
 }
 
 Schedule::Schedule(const Plan& plan, SeriesSettings settings, std::uint64_t seed)
@@ -29,18 +35,13 @@ void Schedule::add(const storage::RunRow& run, const std::string& machine) {
   ++slot.attempts;
   slot.run = run;
   slot.machine = machine;
-  if (is_measured_apart(run, slot.attempts, run.benchmark)) ++measured_apart_[run.benchmark];
+  vain_pairs_.note(run, slot.attempts);
 }
 
 bool Schedule::is_closed(const std::string& name) const {
   const auto slot = slots_.find(name);
   if (slot == slots_.end()) return false;
   return slot->second.run.status != RunStatus::failed || slot->second.attempts >= kAttemptsPerSlot;
-}
-
-bool Schedule::pairs_are_in_vain(const Benchmark& benchmark) const {
-  const auto runs = measured_apart_.find(benchmark);
-  return runs != measured_apart_.end() && runs->second >= kRunsOfVainPairs;
 }
 
 ScheduleStep Schedule::next() const {

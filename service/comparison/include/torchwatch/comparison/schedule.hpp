@@ -33,13 +33,20 @@ constexpr std::uint64_t stable_hash(std::string_view text, std::uint64_t seed = 
 /// Attempts of a run that fails before its slot counts as failed.
 inline constexpr int kAttemptsPerSlot = 2;
 
-/// Those of two interleaved pairs. Where as many runs of a benchmark were measured apart, further
-/// pairs would be in vain.
-inline constexpr std::ptrdiff_t kRunsOfVainPairs = 4;
+/// Counts interleaved pairs that fail and whose runs then measure apart, as those that a device
+/// cannot hold both.
+class VainPairs {
+ public:
+  static constexpr int kRunsOfTwoPairs = 4;
 
-/// Returns whether this run, the last of a slot's attempts, measured apart what its pair could not,
-/// as on a device that cannot hold both.
-bool is_measured_apart(const storage::RunRow&, int attempts, const Benchmark&);
+  /// Takes note of a slot's newest run, which was its attempt of that number.
+  void note(const storage::RunRow&, int attempt);
+  /// Returns whether two pairs of the benchmark failed so: to try more of them would be in vain.
+  bool are_in_vain(const Benchmark&) const;
+
+ private:
+  std::map<Benchmark, int> runs_;  ///< that were measured apart
+};
 
 /// The verdict on one series.
 struct JudgedSeries {
@@ -76,8 +83,10 @@ class Schedule {
   /// Returns whether the slot needs no further attempt.
   bool is_closed(const std::string& slot) const;
 
-  /// Returns whether no more interleaved pairs of the benchmark are tried: see kRunsOfVainPairs.
-  bool pairs_are_in_vain(const Benchmark&) const;
+  /// Returns whether no more interleaved pairs of the benchmark are tried: see VainPairs.
+  bool pairs_are_in_vain(const Benchmark& benchmark) const {
+    return vain_pairs_.are_in_vain(benchmark);
+  }
 
   const SeriesSettings& settings() const { return settings_; }
 
@@ -110,7 +119,7 @@ class Schedule {
   std::uint64_t seed_;
   bool compares_settings_ = false;
   std::map<std::string, Slot> slots_;
-  std::map<Benchmark, std::ptrdiff_t> measured_apart_;  ///< runs, for `pairs_are_in_vain`
+  VainPairs vain_pairs_;
 };
 
 }  // namespace torchwatch::comparison
