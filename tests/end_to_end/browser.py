@@ -1,6 +1,7 @@
 """A real browser that looks at pages of the daemon, and what it finds wrong with them."""
 
 import itertools
+import os
 import re
 import shutil
 import sys
@@ -33,6 +34,9 @@ RULES_OF_COLOUR = ("color-contrast", "link-in-text-block")
 COLOUR = {"runOnly": {"type": "rule", "values": RULES_OF_COLOUR}}
 ALL_BUT_COLOUR = {"rules": {rule: {"enabled": False} for rule in RULES_OF_COLOUR}}
 ALL_RULES: Mapping[str, Any] = MappingProxyType({})
+# The other views take turns: a page is looked at in one of them, and pages of a kind in several.
+# tests/proof browser looks at each page in all.
+LOOKS_IN_ALL_VIEWS = "TORCHWATCH_ALL_VIEWS" in os.environ
 TAKE_OUT = """() => {
 const kept = [];
 for (const each of document.querySelectorAll(
@@ -306,6 +310,16 @@ def one_of_each_kind(paths: list[str]) -> list[str]:
     return list({kind_of(path): path for path in reversed(paths)}.values())
 
 
+def in_turn(
+    paths: Sequence[str], view: tuple[int, str], views: Sequence[tuple[int, str]]
+) -> Sequence[str]:
+    """Those of the paths that are looked at in this one of the views."""
+    others = [each for each in views if each not in WHOLE_VIEWS]
+    if LOOKS_IN_ALL_VIEWS or view not in others:
+        return paths
+    return paths[others.index(view) :: len(others)]
+
+
 def faults_of(
     browser: Any,
     base: str,
@@ -313,12 +327,12 @@ def faults_of(
     views: Sequence[tuple[int, str]],
     problems: Mapping[str, int] = NO_PROBLEMS,
 ) -> list[str]:
-    """What is wrong with these pages, in any of the views. `problems` are paths of other pages that
-    are answered with that status."""
+    """What is wrong with these pages, in those of the views whose turn it is. `problems` are paths
+    of other pages that are answered with that status."""
     faults = []
     for width, scheme in views:
         view = View(browser, base, width, scheme)
-        for path in (*paths, *problems):
+        for path in in_turn((*paths, *problems), (width, scheme), views):
             status = view.open(path)
             if status != problems.get(path, 200):
                 faults.append(f"{path}: {view.name}: status {status}")
