@@ -73,7 +73,7 @@ class ChartOfThePast(SeededTest):
             )
             (drift,) = file.execute("SELECT max(id) FROM comparison").fetchone()
             columns = [row[1] for row in file.execute("PRAGMA table_info(verdict)")]
-            copied = ", ".join(each for each in columns if each not in ("id", "comparison_id"))
+            copied = ", ".join(each for each in columns if each != "comparison_id")
             file.execute(
                 f"INSERT INTO verdict (comparison_id, {copied}) SELECT ?, {copied}"  # noqa: S608 our own words
                 f" FROM verdict WHERE comparison_id = (SELECT id {newest})",

@@ -79,15 +79,13 @@ Result<Reply> get_matrix(const Request& request, const Backend& backend) {
   TW_TRY(const auto id, http::id_of(request));
   storage::ComparisonStore comparisons(backend.database);
   TW_TRY_VOID(comparisons.get(id));
-  TW_TRY(const auto verdicts, comparisons.verdicts_of(id));
+  TW_TRY(const auto verdicts, comparisons.verdicts_of(id, metric));
   auto columns = head_of(id, metric);
   for (const auto* name : {"series", "verdict", "ratio", "low", "high", "baseline_value",
                            "candidate_value", "pairs"}) {
     columns[name] = json::array();
   }
-  for (const auto& row : verdicts) {
-    if (row.series.metric == metric) add_row(columns, row);
-  }
+  for (const auto& row : verdicts) add_row(columns, row);
   return http::object_reply(columns);
 }
 

@@ -183,8 +183,8 @@ Result<Reply> get_past(const Request& request, const Backend& backend) {
   if (!series) return fail(series.error().as(ErrorCode::not_found));
   TW_TRY(const auto past, backend.past_of(*series));
   std::array<json::array_t, kColumns.size()> columns;
-  for (auto& column : columns) column.reserve(past->size());
-  for (const auto& each : *past) {
+  for (auto& column : columns) column.reserve(past.size());
+  for (const auto& each : past) {
     auto row = row_of(each, request);
     for (std::size_t i = 0; i < row.size(); ++i) columns.at(i).push_back(std::move(row.at(i)));
   }

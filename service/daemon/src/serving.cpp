@@ -301,7 +301,7 @@ api::Backend Daemon::backend(storage::Database& database) {
       .issues_address = config::issues_address(application_.config()),
       .files_of = files_of(application_.config(), *folder_sizes_),
       .noise_of = noise_of(application_.config(), database),
-      .past_of = [pasts = std::make_shared<evidence::KnownPasts>(database)](
+      .past_of = [pasts = std::make_shared<evidence::Pasts>(database)](
                      const auto& series) { return pasts->of(series); }};
 }
 

@@ -63,8 +63,7 @@ void sort_rows(std::vector<HeatRow>& rows, HeatOrder order) {
 /// The verdicts of one metric, by workload and variant.
 Result<std::vector<VerdictRow>> verdicts_on(const Context& context, storage::Id comparison,
                                             Metric metric) {
-  TW_TRY(auto verdicts, storage::ComparisonStore(context.database).verdicts_of(comparison));
-  std::erase_if(verdicts, [&](const auto& row) { return row.series.metric != metric; });
+  TW_TRY(auto verdicts, storage::ComparisonStore(context.database).verdicts_of(comparison, metric));
   std::ranges::sort(verdicts, {}, [](const auto& row) {
     const auto& benchmark = row.series.benchmark;
     return std::tuple(benchmark.workload, benchmark.variant, benchmark.configuration);

@@ -108,8 +108,8 @@ Result<Strips> strips_of(const Context& context, const storage::ComparisonRow& c
                          const Series& series) {
   TW_TRY(const auto names, side_names(context, comparison));
   TW_TRY(const auto runs, runs_of(context, comparison, series));
-  TW_TRY(const auto verdicts,
-         storage::ComparisonStore(context.database).verdicts_of(comparison.id));
+  TW_TRY(const auto verdict,
+         storage::ComparisonStore(context.database).verdict_on(comparison.id, series));
   Strips drawn_strips;
   auto& strips = drawn_strips.strips;
   strips.title = to_string(series);
@@ -121,8 +121,7 @@ Result<Strips> strips_of(const Context& context, const storage::ComparisonRow& c
   strips.confidence = comparison.confidence.value_or(context.confidence);
   drawn_strips.thinned =
       static_cast<std::size_t>(std::ranges::count_if(runs, &SeriesRun::is_thinned));
-  const auto verdict = std::ranges::find(verdicts, series, &storage::VerdictRow::series);
-  if (verdict == verdicts.end()) return drawn_strips;
+  if (!verdict) return drawn_strips;
   strips.ratio = ratio_of(*verdict);
   strips.interval = interval_of(*verdict);
   strips.threshold = threshold_of(*verdict, context);

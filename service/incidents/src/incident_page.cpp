@@ -144,14 +144,13 @@ struct Found {
 };
 
 Result<Found> effects_of(const IncidentRow& incident, const View& view) {
-  TW_TRY(const auto verdicts,
-         storage::ComparisonStore(view.sources.database).verdicts_of(incident.comparison));
   TW_TRY(auto effects, pictures::effects_of(view.sources.database, incident));
   Found found{.effects = std::move(effects)};
+  storage::ComparisonStore comparisons(view.sources.database);
   std::vector<storage::VerdictRow> rows;
   for (const auto& row : incident.series) {
-    const auto verdict = std::ranges::find(verdicts, row.series, &storage::VerdictRow::series);
-    if (verdict != verdicts.end()) rows.push_back(*verdict);
+    TW_TRY(const auto verdict, comparisons.verdict_on(incident.comparison, row.series));
+    if (verdict) rows.push_back(*verdict);
   }
   if (found.effects.empty()) return found;
   if (incident.kind == IncidentKind::lost) {

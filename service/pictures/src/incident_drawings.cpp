@@ -127,12 +127,11 @@ Status add_steps(const Subject& subject, const StepsOf& steps_of, std::vector<Dr
 
 Result<std::vector<EffectFacts>> effects_of(storage::Database& database,
                                             const IncidentRow& incident) {
-  TW_TRY(const auto verdicts, storage::ComparisonStore(database).verdicts_of(incident.comparison));
+  storage::ComparisonStore comparisons(database);
   std::vector<EffectFacts> effects;
   for (const auto& row : incident.series) {
-    const auto verdict = std::ranges::find(verdicts, row.series, &storage::VerdictRow::series);
-    effects.push_back(verdict == verdicts.end() ? report::effect_of(row)
-                                                : report::effect_of(*verdict));
+    TW_TRY(const auto verdict, comparisons.verdict_on(incident.comparison, row.series));
+    effects.push_back(verdict ? report::effect_of(*verdict) : report::effect_of(row));
   }
   std::ranges::stable_sort(effects, report::is_larger);
   return effects;

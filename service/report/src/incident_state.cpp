@@ -80,10 +80,9 @@ Result<Loss> loss_of(storage::Database& database, const storage::IncidentRow& in
   Loss loss;
   if (incident.kind != IncidentKind::lost || incident.series.empty()) return loss;
   storage::ComparisonStore comparisons(database);
-  TW_TRY(const auto verdicts, comparisons.verdicts_of(incident.comparison));
-  const auto verdict =
-      std::ranges::find(verdicts, incident.series.front().series, &storage::VerdictRow::series);
-  if (verdict != verdicts.end()) loss.reason = verdict->reason;
+  TW_TRY(const auto verdict,
+         comparisons.verdict_on(incident.comparison, incident.series.front().series));
+  if (verdict) loss.reason = verdict->reason;
   TW_TRY(const auto comparison, comparisons.get(incident.comparison));
   const storage::Owner owner{storage::OwnerKind::comparison, comparison.id};
   for (const auto& lost : incident.series) {

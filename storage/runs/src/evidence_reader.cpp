@@ -21,7 +21,6 @@ PastVerdict past_of_row(Query& row) {
   past.confidence = row.take<std::optional<double>>();
   past.environment_digest = row.take<std::string>();
   auto& verdict = past.verdict;
-  verdict.id = row.take<Id>();
   verdict.comparison = row.take<Id>();
   take_judgement(row, verdict);
   return past;
@@ -92,7 +91,7 @@ Result<std::vector<PastVerdict>> EvidenceReader::past_of(const PastWanted& wante
                   "AND slot IN (?7, ?8) AND " +
                       kFillsSlot +
                       "AND attempt.state = 'done' LIMIT 1), '')), "
-                      "verdict.id, comparison_id, verdict, ratio, interval_low, interval_high, "
+                      "comparison_id, verdict, ratio, interval_low, interval_high, "
                       "baseline_value, candidate_value, baseline_spread, candidate_spread, runs, "
                       "verdict.reason FROM comparison "
                       "JOIN verdict ON verdict.comparison_id = comparison.id AND benchmark_id = "
@@ -148,16 +147,15 @@ Result<std::vector<Id>> EvidenceReader::judged_nightlies(Id until, int count) {
 Result<std::vector<Level>> EvidenceReader::levels_between(
     Id first, Id last, Metric metric, const std::optional<Configuration>& configuration) {
   return read(database_, [&](Connection& connection) {
-    // Each verdict is looked up: those of a comparison are of six metrics and more.
+    // By series, each of which is one range of the verdicts.
     return all_rows(Query(connection,
-                          std::string("SELECT comparison.id, ") + kBenchmarkColumns +
-                              ", candidate_value FROM comparison JOIN benchmark "
-                              "CROSS JOIN verdict ON verdict.comparison_id = comparison.id "
-                              "AND benchmark_id = benchmark.id AND metric = ?3 "
-                              "WHERE purpose = 'nightly' AND comparison.id BETWEEN ?1 AND ?2 "
-                              "AND (?4 = '' OR configuration = ?4) "
-                              "AND verdict NOT IN ('unsupported', 'failed') "
-                              "ORDER BY comparison.id",
+                          std::string("SELECT comparison_id, ") + kBenchmarkColumns +
+                              ", candidate_value FROM benchmark "
+                              "CROSS JOIN verdict ON benchmark_id = benchmark.id AND metric = ?3 "
+                              "AND comparison_id BETWEEN ?1 AND ?2 "
+                              "CROSS JOIN comparison ON comparison.id = comparison_id "
+                              "WHERE purpose = 'nightly' AND (?4 = '' OR configuration = ?4) "
+                              "AND verdict NOT IN ('unsupported', 'failed')",
                           first, last, metric, configuration ? to_string(*configuration) : ""),
                     level_of);
   });
@@ -229,16 +227,23 @@ Result<std::map<Id, WallMillis>> EvidenceReader::first_runs_of(const std::vector
 }
 
 Result<std::map<Id, int>> EvidenceReader::benchmarks_lost_in(const std::vector<Id>& comparisons) {
-  // Benchmark by benchmark, whose first verdict mostly decides.
-  const std::string measured =
-      "EXISTS (SELECT 1 FROM verdict WHERE benchmark_id = benchmark.id "
-      "AND verdict NOT IN ('unsupported', 'failed') AND comparison_id = ";
+  // Benchmark by benchmark, of which an index has all verdicts and another those without a value.
+  const auto verdicts_in = [](const std::string& comparison, const std::string& further) {
+    return "(SELECT count(*) FROM verdict WHERE benchmark_id = benchmark.id AND comparison_id = " +
+           comparison + further + ")";
+  };
+  const auto measured_in = [&](const std::string& comparison) {
+    return "(" + verdicts_in(comparison, "") + " > " +
+           verdicts_in(comparison,
+                       " AND verdict <> 'unchanged' AND verdict IN ('unsupported', 'failed')") +
+           ")";
+  };
   const std::string judged = "EXISTS (SELECT 1 FROM verdict WHERE comparison_id = ";
   return by_comparison<int>(
       database_,
-      "SELECT later.id, (SELECT count(*) FROM benchmark WHERE NOT " + measured + "later.id) AND " +
-          measured +
-          "earlier.id)) FROM comparison AS later JOIN comparison AS earlier ON earlier.id = "
+      "SELECT later.id, (SELECT count(*) FROM benchmark WHERE NOT " + measured_in("later.id") +
+          " AND " + measured_in("earlier.id") +
+          ") FROM comparison AS later JOIN comparison AS earlier ON earlier.id = "
           "(SELECT id FROM comparison WHERE purpose = 'nightly' AND id < later.id AND " +
           judged +
           "comparison.id) ORDER BY id DESC LIMIT 1) "

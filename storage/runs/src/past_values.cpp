@@ -27,16 +27,17 @@ PastValue value_of_row(Query& row) {
                    .runs = row.take<int>()};
 }
 
-/// Takes a value away whose nightly was opened after those.
+/// Those of the values, newest first, that nightlies have: at most `limit` of them.
 std::vector<PastValue> of_nightlies(std::vector<PastValue> values,
-                                    std::span<const Nightly> nightlies) {
+                                    std::span<const Nightly> nightlies, std::size_t limit) {
   std::vector<PastValue> found;
-  found.reserve(values.size());
-  auto nightly = nightlies.begin();
+  found.reserve(std::min(values.size(), limit));
+  auto nightly = nightlies.rbegin();
   for (auto& value : values) {
-    nightly =
-        std::ranges::find(nightly, nightlies.end(), value.nightly.comparison, &Nightly::comparison);
-    if (nightly == nightlies.end()) break;
+    const auto comparison = value.nightly.comparison;
+    while (nightly != nightlies.rend() && nightly->comparison > comparison) ++nightly;
+    if (nightly == nightlies.rend() || found.size() == limit) break;
+    if (nightly->comparison != comparison) continue;
     value.nightly = *nightly;
     found.push_back(std::move(value));
   }
@@ -58,32 +59,23 @@ Result<std::vector<Nightly>> nightlies_after(Database& database, Id comparison) 
 }
 
 Result<std::vector<PastValue>> past_values(Database& database, const Series& series,
-                                           std::span<const Nightly> nightlies, int limit) {
+                                           std::span<const Nightly> nightlies, std::size_t limit) {
   const auto& benchmark = series.benchmark;
   return read(database, [&](Connection& connection) -> Result<std::vector<PastValue>> {
     TW_TRY(
         auto values,
         all_rows(Query(connection,
-                       "SELECT comparison.id, verdict, interval_low, interval_high, "
-                       "baseline_value, candidate_value, runs FROM comparison "
-                       "JOIN verdict ON verdict.comparison_id = comparison.id AND benchmark_id = "
+                       "SELECT comparison_id, verdict, interval_low, interval_high, "
+                       "baseline_value, candidate_value, runs FROM verdict WHERE benchmark_id = "
                        "(SELECT id FROM benchmark WHERE workload = ? AND configuration = ? "
                        "AND variant = ?) AND metric = ? "
-                       "WHERE purpose = 'nightly' AND verdict NOT IN ('unsupported', 'failed') "
-                       "ORDER BY comparison.id DESC LIMIT ?",
+                       "AND verdict NOT IN ('unsupported', 'failed') ORDER BY comparison_id DESC",
                        benchmark.workload, to_string(benchmark.configuration),
-                       to_string(benchmark.variant), series.metric, limit),
+                       to_string(benchmark.variant), series.metric),
                  value_of_row));
-    std::ranges::reverse(values);
-    return of_nightlies(std::move(values), nightlies);
-  });
-}
-
-Result<std::optional<Id>> newest_verdict(Database& database) {
-  return read(database, [](Connection& connection) {
-    return one_row(
-        Query(connection, "SELECT max(id) FROM verdict"),
-        +[](Query& row) { return row.take<std::optional<Id>>(); }, "the newest verdict");
+    auto found = of_nightlies(std::move(values), nightlies, limit);
+    std::ranges::reverse(found);
+    return found;
   });
 }
 

@@ -6,8 +6,7 @@
 namespace torchwatch::storage {
 namespace {
 
-void insert_result(Connection& connection, Id attempt, const std::string& token,
-                   const RunResult& result) {
+void insert_result(Connection& connection, Id attempt, const RunResult& result) {
   std::optional<std::int64_t> growth, retained, active, copy, idle;
   if (result.leak) {
     growth = result.leak->growth_bytes_per_iteration;
@@ -20,11 +19,11 @@ void insert_result(Connection& connection, Id attempt, const std::string& token,
   }
   const Id environment = environment_id(connection, result.environment.facts);
   execute(connection,
-          "INSERT INTO result (attempt_id, token, status, reason, environment_id, "
+          "INSERT INTO result (attempt_id, status, reason, environment_id, "
           "iterations_per_sample, leak_growth, leak_retained, active_ns, copy_ns, idle_ns, "
-          "breakdown_reason) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-          attempt, token, result.status, result.reason, environment, result.iterations_per_sample,
-          growth, retained, active, copy, idle, result.breakdown_reason);
+          "breakdown_reason) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+          attempt, result.status, result.reason, environment, result.iterations_per_sample, growth,
+          retained, active, copy, idle, result.breakdown_reason);
   count_run(connection, environment, attempt);
 }
 
@@ -111,9 +110,8 @@ Status load_all_samples(Connection& connection, Id attempt, RunResult& result) {
 
 }  // namespace
 
-void store_result(Connection& connection, Id attempt, Id benchmark, const std::string& token,
-                  const RunResult& result) {
-  insert_result(connection, attempt, token, result);
+void store_result(Connection& connection, Id attempt, Id benchmark, const RunResult& result) {
+  insert_result(connection, attempt, result);
   insert_values(connection, attempt, benchmark, result);
   insert_numbers(connection, "covariate", attempt, result.environment.volatile_facts);
   insert_numbers(connection, "operator", attempt, result.operators);
@@ -127,8 +125,9 @@ void store_result(Connection& connection, Id attempt, Id benchmark, const std::s
 Result<RunResult> load_result(Connection& connection, Id attempt) {
   TW_TRY(auto stored,
          one_row(Query(connection,
-                       "SELECT token, status, reason, digest, iterations_per_sample, leak_growth, "
-                       "leak_retained, active_ns, copy_ns, idle_ns, breakdown_reason FROM result "
+                       "SELECT token, status, result.reason, digest, iterations_per_sample, "
+                       "leak_growth, leak_retained, active_ns, copy_ns, idle_ns, breakdown_reason "
+                       "FROM result JOIN attempt ON attempt.id = attempt_id "
                        "JOIN environment ON environment.id = environment_id WHERE attempt_id = ?",
                        attempt),
                  result_of, "result of attempt " + std::to_string(attempt)));

@@ -1,6 +1,7 @@
 #include "torchwatch/runs/run_store.hpp"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <unordered_map>
 
 #include "benchmarks.hpp"
@@ -72,7 +73,7 @@ Status store_end(Connection& connection, const AttemptEnd& end, WallMillis now) 
                                          result.attempt + "\": it was not stored");
   }
   TW_TRY(const auto attempt, end_attempt(connection, token, {.node = end.node}, now));
-  store_result(connection, attempt.id, attempt.benchmark, token, result);
+  store_result(connection, attempt.id, attempt.benchmark, result);
   return {};
 }
 
@@ -136,23 +137,21 @@ Disturbance disturbance_in(Query& row) {
                      .is_virtual = row.take<int>() != 0};
 }
 
-struct BenchmarkOfRow {
-  Id id = 0;
-  Benchmark benchmark;
-};
-
-BenchmarkOfRow benchmark_of(Query& row) {
-  const auto id = row.take<Id>();
-  return {id, take_benchmark(row)};
+Series series_of(Query& row) {
+  auto benchmark = take_benchmark(row);
+  return {std::move(benchmark), row.take<Metric>()};
 }
 
-Result<bool> has_values(Connection& connection, Id benchmark, Metric metric) {
-  Query query(connection,
-              "SELECT 1 FROM value JOIN attempt ON attempt.id = attempt_id "
-              "WHERE value.benchmark_id = ? AND metric = ? AND (comparison_id IS NULL OR "
-              "comparison_id NOT IN (SELECT comparison_id FROM study)) LIMIT 1",
-              benchmark, metric);
-  return query.next();
+/// The metrics of a GPU, which are those of a CPU and more, as a JSON array.
+std::string every_judged_metric() {
+  auto all = nlohmann::json::array();
+  for (const auto metric : judged_metrics_of(Device::cuda)) all.push_back(to_string(metric));
+  return all.dump();
+}
+
+bool is_judged(const Series& series) {
+  const auto& judged = judged_metrics_of(series.benchmark.configuration.device);
+  return std::ranges::find(judged, series.metric) != judged.end();
 }
 
 }  // namespace
@@ -248,19 +247,19 @@ Result<Environment> RunStore::environment(const std::string& digest) {
 
 Result<std::vector<Series>> RunStore::all_series(const std::string& workload) {
   return read(database_, [&](Connection& connection) -> Result<std::vector<Series>> {
-    TW_TRY(const auto rows, all_rows(Query(connection,
-                                           std::string("SELECT id, ") + kBenchmarkColumns +
-                                               " FROM benchmark WHERE ?1 = '' OR workload = ?1 "
-                                               "ORDER BY workload, configuration, variant",
-                                           workload),
-                                     benchmark_of));
-    std::vector<Series> all;
-    for (const auto& [id, benchmark] : rows) {
-      for (const auto metric : judged_metrics_of(benchmark.configuration.device)) {
-        TW_TRY(const bool has, has_values(connection, id, metric));
-        if (has) all.push_back({benchmark, metric});
-      }
-    }
+    TW_TRY(auto all,
+           all_rows(Query(connection,
+                          std::string("SELECT ") + kBenchmarkColumns +
+                              ", wanted.value FROM benchmark JOIN json_each(?2) AS wanted "
+                              "WHERE (?1 = '' OR workload = ?1) AND EXISTS ("
+                              "SELECT 1 FROM value JOIN attempt ON attempt.id = attempt_id "
+                              "WHERE value.benchmark_id = benchmark.id "
+                              "AND value.metric = wanted.value AND (comparison_id IS NULL OR "
+                              "comparison_id NOT IN (SELECT comparison_id FROM study))) "
+                              "ORDER BY workload, configuration, variant, wanted.key",
+                          workload, every_judged_metric()),
+                    series_of));
+    std::erase_if(all, [](const Series& series) { return !is_judged(series); });
     return all;
   });
 }

@@ -20,10 +20,9 @@ ATTEMPT = (
 )
 DONE = "UPDATE attempt SET state = 'done', ended_at = issued_at + 1 WHERE id = ?"
 RESULT = (
-    "INSERT INTO result (attempt_id, token, status, environment_id, iterations_per_sample,"
-    " leak_growth, leak_retained) SELECT ?1, (SELECT token FROM attempt WHERE id = ?1), status,"
-    " environment_id, iterations_per_sample, leak_growth, leak_retained FROM result"
-    " WHERE attempt_id = ?2"
+    "INSERT INTO result (attempt_id, status, environment_id, iterations_per_sample,"
+    " leak_growth, leak_retained) SELECT ?1, status, environment_id, iterations_per_sample,"
+    " leak_growth, leak_retained FROM result WHERE attempt_id = ?2"
 )
 VALUES = (
     "INSERT INTO value (benchmark_id, metric, attempt_id, value)"

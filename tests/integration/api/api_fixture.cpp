@@ -179,57 +179,56 @@ Api::Api(events::FeedLimits limits, const std::string& perfetto)
 }
 
 api::Backend Api::backend(Database& shown) {
-  return {
-      shown,
-      clock,
-      random,
-      [this] { ++woken; },
-      [this] { return service_now(); },
-      [this](Id id, DecisionKind kind, Decision decision) {
-        decision.at = clock.wall_now();
-        return IncidentStore(*database).decide(id, kind, decision);
-      },
-      [this](const std::string& revoked) {
-        ++tokens_changed;
-        revoked_token = revoked;
-        return Status{};
-      },
-      [](Id, const Decision&) { return Result<Id>(2); },
-      [](Id) { return Result<std::pair<Id, bool>>(std::pair{Id{3}, true}); },
-      [this](Id id, const Asker& asker) -> Status {
-        TW_TRY_VOID(
-            ComparisonStore(*database).cancel(id, "by " + to_string(asker), clock.wall_now()));
-        return {};
-      },
-      [](Id, const Asker&) { return Status(); },
-      [this](Id id, const Asker& asker) {
-        return RequestStore(*database).answer(
-            id, RequestState::cancelled,
-            nlohmann::json{{"error", "cancelled by " + to_string(asker)}}.dump());
-      },
-      [&shown](const BisectionRow& row) { return bisection::replay_of(shown, row); },
-      [this](RequestKind, const nlohmann::json&, bool) {
-        return refusal.empty() ? Status() : Status(fail(ErrorCode::invalid, refusal));
-      },
-      suite,
-      [this](const std::string&, const std::string&) { return commits; },
-      [this] { ++tidied; },
-      [this](const BuildRow& build, bool keep) {
-        if (build.id == 1) is_pinned = keep;
-        return Result<bool>(build.id != kOutsideTheCache);
-      },
-      [this](const BuildRow& build) -> Status {
-        if (build.id == kOutsideTheCache) return fail(ErrorCode::conflict, "not in the cache");
-        removed_build = build.id;
-        return {};
-      },
-      [this] { return Result<std::filesystem::path>(database_path); },
-      [this] { return database->check_invariants(); },
-      feed.get(),
-      "https://github.com/owner/issues",
-      [this](const auto& build) { return files_of(build); },
-      [this](const auto& series) { return evidence::read_noise(*reader, series, {}); },
-      [past = std::make_shared<evidence::KnownPasts>(shown)](auto& of) { return past->of(of); }};
+  return {shown,
+          clock,
+          random,
+          [this] { ++woken; },
+          [this] { return service_now(); },
+          [this](Id id, DecisionKind kind, Decision decision) {
+            decision.at = clock.wall_now();
+            return IncidentStore(*database).decide(id, kind, decision);
+          },
+          [this](const std::string& revoked) {
+            ++tokens_changed;
+            revoked_token = revoked;
+            return Status{};
+          },
+          [](Id, const Decision&) { return Result<Id>(2); },
+          [](Id) { return Result<std::pair<Id, bool>>(std::pair{Id{3}, true}); },
+          [this](Id id, const Asker& asker) -> Status {
+            TW_TRY_VOID(
+                ComparisonStore(*database).cancel(id, "by " + to_string(asker), clock.wall_now()));
+            return {};
+          },
+          [](Id, const Asker&) { return Status(); },
+          [this](Id id, const Asker& asker) {
+            return RequestStore(*database).answer(
+                id, RequestState::cancelled,
+                nlohmann::json{{"error", "cancelled by " + to_string(asker)}}.dump());
+          },
+          [&shown](const BisectionRow& row) { return bisection::replay_of(shown, row); },
+          [this](RequestKind, const nlohmann::json&, bool) {
+            return refusal.empty() ? Status() : Status(fail(ErrorCode::invalid, refusal));
+          },
+          suite,
+          [this](const std::string&, const std::string&) { return commits; },
+          [this] { ++tidied; },
+          [this](const BuildRow& build, bool keep) {
+            if (build.id == 1) is_pinned = keep;
+            return Result<bool>(build.id != kOutsideTheCache);
+          },
+          [this](const BuildRow& build) -> Status {
+            if (build.id == kOutsideTheCache) return fail(ErrorCode::conflict, "not in the cache");
+            removed_build = build.id;
+            return {};
+          },
+          [this] { return Result<std::filesystem::path>(database_path); },
+          [this] { return database->check_invariants(); },
+          feed.get(),
+          "https://github.com/owner/issues",
+          [this](const auto& build) { return files_of(build); },
+          [this](const auto& series) { return evidence::read_noise(*reader, series, {}); },
+          [past = std::make_shared<evidence::Pasts>(shown)](auto& of) { return past->of(of); }};
 }
 
 report::BuildFiles Api::files_of(const BuildRow& build) const {

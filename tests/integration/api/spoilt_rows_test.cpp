@@ -45,8 +45,8 @@ TEST_CASE_METHOD(Filled, "a spoilt row takes its part from the first page and it
        "its builds"},
       {"UPDATE comparison SET purpose = 'nightyl' WHERE id = 1", "it cannot be read",
        "its comparison"},
-      {"UPDATE verdict SET verdict = 'regresed' WHERE id = 1", "what the newest nightly came to",
-       "what changed"},
+      {"UPDATE verdict SET verdict = 'regresed' WHERE comparison_id = 1",
+       "what the newest nightly came to", "what changed"},
       {"UPDATE bisection SET state = 'edned' WHERE id = 1", "its search", "its search"},
   }));
   CAPTURE(row.sql);

@@ -259,7 +259,6 @@ struct FullDatabase : FreshStores {
     EvidenceReader reader(database);
     REQUIRE(reader.past_of({.series = kTime, .slots = {"t0", "t1"}, .limit = 10}));
     REQUIRE(past_values(database, kTime, nightlies_after(database, 0).value(), 10));
-    REQUIRE(newest_verdict(database));
     REQUIRE(reader.judged_nightlies(comparison.id, 90));
     REQUIRE(reader.levels_between(1, comparison.id, Metric::time));
     REQUIRE(reader.profiles_of(comparison.candidate));

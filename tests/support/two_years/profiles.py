@@ -83,8 +83,8 @@ class Profiles:
         add(self.file, "attempt", [(*row, self.at, self.at + 1)], columns + " issued_at, ended_at")
         return token
 
-    def _result(self, token: str, further: dict[str, Any]) -> None:
-        row = {"attempt_id": self.attempt, "token": token, "status": "ok", "environment_id": 1}
+    def _result(self, further: dict[str, Any]) -> None:
+        row = {"attempt_id": self.attempt, "status": "ok", "environment_id": 1}
         row |= {"iterations_per_sample": 1, **further}
         add(self.file, "result", [tuple(row.values())], ", ".join(row))
 
@@ -96,14 +96,14 @@ class Profiles:
             whole = 10_000_000
             shares = {"active_ns": int(active * whole), "copy_ns": int(copy * whole)}
             idle = whole - sum(shares.values())
-            self._result(token, {**shares, "idle_ns": idle})
+            self._result({**shares, "idle_ns": idle})
         else:
-            self._result(token, {"breakdown_reason": "a run on the CPU has no device"})
+            self._result({"breakdown_reason": "a run on the CPU has no device"})
         (self.folder / f"{token}.json.gz").write_bytes(trace(name, generator))
 
     def _cover(self, build: int, benchmark: int, name: str, generator: random.Random) -> None:
-        token = self._run(build, benchmark, f"alone/coverage/{name}/0", "coverage")
-        self._result(token, {})
+        self._run(build, benchmark, f"alone/coverage/{name}/0", "coverage")
+        self._result({})
         called = [*OPERATORS[: generator.randint(2, 7)], *generator.sample(RARE, 1)]
         rows = [(self.attempt, f"aten::{each}", generator.randint(1, 90)) for each in called]
         add(self.file, "operator", rows, "attempt_id, name, calls")

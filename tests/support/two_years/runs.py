@@ -69,7 +69,7 @@ class Runs:
         for each, name, place, side in self._slots(work, has_samples):
             self.attempt += 1
             number = self.attempt
-            token = f"{number:032x}" if has_samples else f"{number:x}"
+            token = f"{number:032x}"
             is_lost = each.id in work.sides[side].lost
             at = work.begun + (number - first) * RUN_MILLIS
             attempts.append(
@@ -93,7 +93,7 @@ class Runs:
             leak = int(work.sides[side].leak[each.id])
             kept = (leak, leak * LEVELS) if name == "memory" else (None, None)
             environment = self._environment(work.nightly, work.builds[side], name)
-            results.append((number, token, "ok", environment, 1, *kept))
+            results.append((number, "ok", environment, 1, *kept))
             run = self._values(each, name, work.sides[side].factor[each.id], leak)
             values += [(each.id, metric, number, value) for metric, value in run.items()]
             if has_samples:
@@ -210,7 +210,7 @@ class Runs:
             self.file,
             "result",
             results,
-            "attempt_id, token, status, environment_id, iterations_per_sample, leak_growth,"
+            "attempt_id, status, environment_id, iterations_per_sample, leak_growth,"
             " leak_retained",
         )
         values.sort()

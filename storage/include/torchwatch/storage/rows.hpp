@@ -118,7 +118,6 @@ struct SelfTestTally {
 };
 
 struct VerdictRow {
-  Id id = 0;
   Id comparison = 0;
   Series series;
   Verdict verdict = Verdict::inconclusive;

@@ -10,8 +10,8 @@
 
 #include "torchwatch/database/database.hpp"
 #include "torchwatch/events/feed.hpp"
-#include "torchwatch/evidence/known_pasts.hpp"
 #include "torchwatch/evidence/noise.hpp"
+#include "torchwatch/evidence/pasts.hpp"
 #include "torchwatch/health/report.hpp"
 #include "torchwatch/http/router.hpp"
 #include "torchwatch/platform/clock.hpp"
@@ -69,8 +69,8 @@ struct Backend {
   report::AskForFiles files_of = {};  ///< the files of a build; must not block
   /// Returns the noise of a series, as evidence::read_noise does; empty: it is not known.
   std::function<Result<std::optional<evidence::Noise>>(const Series&)> noise_of = {};
-  /// Returns the past of a series, as evidence::KnownPasts does.
-  std::function<Result<evidence::KnownPasts::Values>(const Series&)> past_of;
+  /// Returns the past of a series, as evidence::Pasts does.
+  std::function<Result<std::vector<storage::PastValue>>(const Series&)> past_of;
 };
 
 /// The routes of /api/v1 and /healthz, as `openapi.json` of this folder describes them (a test

@@ -105,7 +105,7 @@ class EvidenceReader {
   /// first.
   Result<std::vector<Id>> judged_nightlies(Id until, int count);
   /// Returns the values of one metric in the nightly comparisons between two ids, both included, of
-  /// one configuration where it is given.
+  /// one configuration where it is given; those of a series are in order.
   Result<std::vector<Level>> levels_between(Id first, Id last, Metric,
                                             const std::optional<Configuration>& configuration = {});
   /// Returns when a comparison with a build began or ended last, for the builds that have one.

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -34,8 +33,6 @@ Result<std::vector<Nightly>> nightlies_after(Database&, Id comparison);
 /// Returns the newest values of a series in those nightlies, which are all until some time, oldest
 /// first.
 Result<std::vector<PastValue>> past_values(Database&, const Series&, std::span<const Nightly>,
-                                           int limit);
-/// Returns the id of the newest verdict. Until there is a newer one, no past has changed.
-Result<std::optional<Id>> newest_verdict(Database&);
+                                           std::size_t limit);
 
 }  // namespace torchwatch::storage

@@ -1,13 +1,12 @@
-#include "torchwatch/evidence/known_pasts.hpp"
+#include "torchwatch/evidence/pasts.hpp"
 
 #include <catch2/catch.hpp>
 
 #include "evidence_rows.hpp"
-#include "raw_sql.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 
 using namespace torchwatch;
-using evidence::KnownPasts;
+using evidence::Pasts;
 
 namespace {
 
@@ -27,17 +26,11 @@ struct ThreeNightlies : EvidenceRows {
   }
 
   /// The comparisons that have a value, by a reader.
-  std::vector<Id> asked(KnownPasts& pasts, const Series& series) const {
+  std::vector<Id> asked(Pasts& pasts, const Series& series) const {
     std::vector<Id> found;
     const auto values = pasts.of(series).value();
-    for (const auto& value : *values) found.push_back(value.nightly.comparison);
+    for (const auto& value : values) found.push_back(value.nightly.comparison);
     return found;
-  }
-
-  /// Takes the values of the first nightly away, which no store does.
-  void take_first_away() const {
-    test::raw_sql(folder.path() / "torchwatch.sqlite",
-                  "DELETE FROM verdict WHERE comparison_id = " + std::to_string(comparisons[0]));
   }
 
   std::vector<Id> comparisons;
@@ -49,9 +42,8 @@ using Ids = std::vector<storage::Id>;
 
 TEST_CASE("a past has what each nightly measured, oldest first") {
   ThreeNightlies rows;
-  KnownPasts pasts(*rows.database);
-  const auto known = pasts.of(kTime).value();
-  const auto& values = *known;
+  Pasts pasts(*rows.database);
+  const auto values = pasts.of(kTime).value();
   REQUIRE(values.size() == 2);
   CHECK(values[0].nightly.build == "day-0");
   CHECK(values[1].nightly.build == "day-2");
@@ -60,27 +52,27 @@ TEST_CASE("a past has what each nightly measured, oldest first") {
   CHECK(values[1].interval_high == Approx(1.04));
   CHECK(values[1].baseline_value == 100);
   CHECK(values[1].runs == 8);
-  CHECK(pasts.of(series_of("no such model")).value()->empty());
+  CHECK(pasts.of(series_of("no such model")).value().empty());
 }
 
-TEST_CASE("a past that is known has also what a nightly between those of it says later") {
+TEST_CASE("a past that was read has also what a nightly between those of it says later") {
   ThreeNightlies rows;
-  KnownPasts pasts(*rows.database);
+  Pasts pasts(*rows.database);
   CHECK(rows.asked(pasts, kTime) == Ids{rows.comparisons[0], rows.comparisons[2]});
   rows.add_verdict(rows.comparisons[1], kTime, Verdict::regressed, 1.2);
   CHECK(rows.asked(pasts, kTime) == rows.comparisons);
 }
 
-TEST_CASE("a past that is known has also what a nightly after it says") {
+TEST_CASE("a past that was read has also what a nightly after it says") {
   ThreeNightlies rows;
-  KnownPasts pasts(*rows.database);
+  Pasts pasts(*rows.database);
   CHECK(rows.asked(pasts, kTime).size() == 2);
   const auto build = rows.add_build("day-3");
   const auto newest = rows.add_comparison(build, build - 1, 4).id;
   CHECK(rows.asked(pasts, kTime).size() == 2);
   rows.add_verdict(newest, kTime, Verdict::unchanged, 1);
   const auto known = pasts.of(kTime).value();
-  const auto& last = known->back().nightly;
+  const auto& last = known.back().nightly;
   CHECK(last.comparison == newest);
   CHECK(last.build == "day-3");
   CHECK(last.at == 4);
@@ -97,20 +89,27 @@ TEST_CASE("of a nightly that was opened while a past was read nothing is known b
   CHECK(values.back().nightly.comparison == rows.comparisons[2]);
 }
 
-TEST_CASE("a past is read again when a verdict was stored, and when others pushed it out") {
+TEST_CASE("a past has no value of comparisons that are no nightlies, wherever they stand") {
   ThreeNightlies rows;
-  KnownPasts pasts(*rows.database, 1);
-  const Ids whole{rows.comparisons[0], rows.comparisons[2]};
-  CHECK(rows.asked(pasts, kTime) == whole);
-  rows.take_first_away();
-  CHECK(rows.asked(pasts, kTime) == whole);
-  CHECK(rows.asked(pasts, kOther) == Ids{rows.comparisons[2]});
-  CHECK(rows.asked(pasts, kTime) == Ids{rows.comparisons[2]});
+  Pasts pasts(*rows.database);
+  const auto asked_for = [&] {
+    const auto build = rows.add_build("asked-" + std::to_string(rows.comparisons.size()));
+    const auto id = rows.add_comparison(build, build - 1, 9, storage::Purpose::requested).id;
+    rows.add_verdict(id, kTime, Verdict::regressed, 2);
+  };
+  asked_for();
+  CHECK(rows.asked(pasts, kTime) == Ids{rows.comparisons[0], rows.comparisons[2]});
+  const auto build = rows.add_build("day-3");
+  rows.comparisons.push_back(rows.add_comparison(build, build - 1, 4).id);
+  rows.add_verdict(rows.comparisons.back(), kTime, Verdict::unchanged, 1);
+  asked_for();
+  CHECK(rows.asked(pasts, kTime) ==
+        Ids{rows.comparisons[0], rows.comparisons[2], rows.comparisons[3]});
 }
 
 TEST_CASE("of a past longer than the limit the newest nightlies are known") {
   ThreeNightlies rows;
-  KnownPasts pasts(*rows.database, 16, 1);
+  Pasts pasts(*rows.database, 1);
   for (int time = 0; time < 2; ++time) {
     CHECK(rows.asked(pasts, kTime) == Ids{rows.comparisons[2]});
   }
