@@ -1,9 +1,8 @@
 #include "torchwatch/storage/comparison_store.hpp"
 
-#include <algorithm>
-
 #include "benchmarks.hpp"
 #include "setbacks.hpp"
+#include "torchwatch/storage/verdicts.hpp"
 #include "transaction.hpp"
 #include "words.hpp"
 
@@ -66,31 +65,6 @@ Query latest(Connection& connection, const NewComparison& asked) {
                    "WHERE purpose = ? AND candidate_id = ? AND ifnull(baseline_id, 0) = ? "
                    "ORDER BY repetition DESC LIMIT 1",
                asked.purpose, asked.candidate, asked.baseline.value_or(0));
-}
-
-const std::string kSelectVerdict =
-    std::string("SELECT comparison_id, ") + kBenchmarkColumns +
-    ", metric, verdict, ratio, interval_low, interval_high, baseline_value, candidate_value, "
-    "baseline_spread, candidate_spread, runs, reason ";
-
-VerdictRow verdict_of(Query& row) {
-  VerdictRow verdict;
-  verdict.comparison = row.take<Id>();
-  verdict.series.benchmark = take_benchmark(row);
-  verdict.series.metric = row.take<Metric>();
-  take_judgement(row, verdict);
-  return verdict;
-}
-
-/// Brings those of each benchmark, which stand together, into the order of the metrics.
-void sort_metrics(std::vector<VerdictRow>& rows) {
-  for (auto begin = rows.begin(); begin != rows.end();) {
-    const auto end = std::find_if(begin, rows.end(), [&](const VerdictRow& row) {
-      return row.series.benchmark != begin->series.benchmark;
-    });
-    std::ranges::sort(begin, end, {}, [](const VerdictRow& row) { return row.series.metric; });
-    begin = end;
-  }
 }
 
 SelfTestTally tally_of(Query& row) {
@@ -242,41 +216,7 @@ Status ComparisonStore::add_verdict(const VerdictRow& row) {
 }
 
 Result<std::vector<VerdictRow>> ComparisonStore::verdicts_of(Id comparison) {
-  return read(database_, [&](Connection& connection) {
-    auto rows = all_rows(
-        Query(connection,
-              kSelectVerdict + "FROM verdict JOIN benchmark ON benchmark.id = benchmark_id "
-                               "WHERE comparison_id = ? ORDER BY benchmark_id",
-              comparison),
-        verdict_of);
-    if (rows) sort_metrics(*rows);
-    return rows;
-  });
-}
-
-Result<std::vector<VerdictRow>> ComparisonStore::verdicts_of(Id comparison, Metric metric) {
-  return read(database_, [&](Connection& connection) {
-    return all_rows(
-        Query(connection,
-              kSelectVerdict + "FROM benchmark CROSS JOIN verdict ON benchmark_id = benchmark.id "
-                               "AND metric = ? AND comparison_id = ? ORDER BY benchmark.id",
-              metric, comparison),
-        verdict_of);
-  });
-}
-
-Result<std::optional<VerdictRow>> ComparisonStore::verdict_on(Id comparison, const Series& series) {
-  const auto& benchmark = series.benchmark;
-  return read(database_, [&](Connection& connection) {
-    return first_row(
-        Query(connection,
-              kSelectVerdict + "FROM benchmark JOIN verdict ON benchmark_id = benchmark.id "
-                               "AND metric = ? AND comparison_id = ? "
-                               "WHERE workload = ? AND configuration = ? AND variant = ?",
-              series.metric, comparison, benchmark.workload, to_string(benchmark.configuration),
-              to_string(benchmark.variant)),
-        verdict_of);
-  });
+  return storage::verdicts_of(database_, comparison);
 }
 
 Result<ComparisonRow> ComparisonStore::get(Id id) {

@@ -34,7 +34,7 @@ RULES_OF_COLOUR = ("color-contrast", "link-in-text-block")
 COLOUR = {"runOnly": {"type": "rule", "values": RULES_OF_COLOUR}}
 ALL_BUT_COLOUR = {"rules": {rule: {"enabled": False} for rule in RULES_OF_COLOUR}}
 ALL_RULES: Mapping[str, Any] = MappingProxyType({})
-# The other views take turns: a page is looked at in one of them, and pages of a kind in several.
+# The other views come by turns: a page is looked at in one of them, and pages of a kind in several.
 # tests/proof browser looks at each page in all.
 LOOKS_IN_ALL_VIEWS = "TORCHWATCH_ALL_VIEWS" in os.environ
 TAKE_OUT = """() => {

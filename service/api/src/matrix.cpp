@@ -6,6 +6,7 @@
 #include "torchwatch/figures/figures.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
+#include "torchwatch/storage/verdicts.hpp"
 
 namespace torchwatch::api {
 namespace {
@@ -79,7 +80,7 @@ Result<Reply> get_matrix(const Request& request, const Backend& backend) {
   TW_TRY(const auto id, http::id_of(request));
   storage::ComparisonStore comparisons(backend.database);
   TW_TRY_VOID(comparisons.get(id));
-  TW_TRY(const auto verdicts, comparisons.verdicts_of(id, metric));
+  TW_TRY(const auto verdicts, storage::verdicts_of(backend.database, id, metric));
   auto columns = head_of(id, metric);
   for (const auto* name : {"series", "verdict", "ratio", "low", "high", "baseline_value",
                            "candidate_value", "pairs"}) {

@@ -8,6 +8,7 @@
 #include "drawn.hpp"
 #include "torchwatch/runs/evidence_reader.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
+#include "torchwatch/storage/verdicts.hpp"
 
 namespace torchwatch::evidence {
 namespace {
@@ -63,7 +64,7 @@ void sort_rows(std::vector<HeatRow>& rows, HeatOrder order) {
 /// The verdicts of one metric, by workload and variant.
 Result<std::vector<VerdictRow>> verdicts_on(const Context& context, storage::Id comparison,
                                             Metric metric) {
-  TW_TRY(auto verdicts, storage::ComparisonStore(context.database).verdicts_of(comparison, metric));
+  TW_TRY(auto verdicts, storage::verdicts_of(context.database, comparison, metric));
   std::ranges::sort(verdicts, {}, [](const auto& row) {
     const auto& benchmark = row.series.benchmark;
     return std::tuple(benchmark.workload, benchmark.variant, benchmark.configuration);

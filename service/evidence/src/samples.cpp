@@ -5,7 +5,7 @@
 #include "measured_runs.hpp"
 #include "torchwatch/evidence/series.hpp"
 #include "torchwatch/runs/run_reader.hpp"
-#include "torchwatch/storage/comparison_store.hpp"
+#include "torchwatch/storage/verdicts.hpp"
 
 namespace torchwatch::evidence {
 namespace {
@@ -108,8 +108,7 @@ Result<Strips> strips_of(const Context& context, const storage::ComparisonRow& c
                          const Series& series) {
   TW_TRY(const auto names, side_names(context, comparison));
   TW_TRY(const auto runs, runs_of(context, comparison, series));
-  TW_TRY(const auto verdict,
-         storage::ComparisonStore(context.database).verdict_on(comparison.id, series));
+  TW_TRY(const auto verdict, storage::verdict_on(context.database, comparison.id, series));
   Strips drawn_strips;
   auto& strips = drawn_strips.strips;
   strips.title = to_string(series);

@@ -21,6 +21,7 @@
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
 #include "torchwatch/storage/outbox_store.hpp"
+#include "torchwatch/storage/verdicts.hpp"
 
 namespace torchwatch::pages {
 namespace {
@@ -146,10 +147,10 @@ struct Found {
 Result<Found> effects_of(const IncidentRow& incident, const View& view) {
   TW_TRY(auto effects, pictures::effects_of(view.sources.database, incident));
   Found found{.effects = std::move(effects)};
-  storage::ComparisonStore comparisons(view.sources.database);
   std::vector<storage::VerdictRow> rows;
   for (const auto& row : incident.series) {
-    TW_TRY(const auto verdict, comparisons.verdict_on(incident.comparison, row.series));
+    TW_TRY(const auto verdict,
+           storage::verdict_on(view.sources.database, incident.comparison, row.series));
     if (verdict) rows.push_back(*verdict);
   }
   if (found.effects.empty()) return found;

@@ -11,6 +11,7 @@
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
+#include "torchwatch/storage/verdicts.hpp"
 
 namespace torchwatch::pictures {
 namespace {
@@ -127,10 +128,9 @@ Status add_steps(const Subject& subject, const StepsOf& steps_of, std::vector<Dr
 
 Result<std::vector<EffectFacts>> effects_of(storage::Database& database,
                                             const IncidentRow& incident) {
-  storage::ComparisonStore comparisons(database);
   std::vector<EffectFacts> effects;
   for (const auto& row : incident.series) {
-    TW_TRY(const auto verdict, comparisons.verdict_on(incident.comparison, row.series));
+    TW_TRY(const auto verdict, storage::verdict_on(database, incident.comparison, row.series));
     effects.push_back(verdict ? report::effect_of(*verdict) : report::effect_of(row));
   }
   std::ranges::stable_sort(effects, report::is_larger);

@@ -14,6 +14,7 @@
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/runs/run_reader.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
+#include "torchwatch/storage/verdicts.hpp"
 
 namespace torchwatch::report {
 namespace {
@@ -81,7 +82,7 @@ Result<Loss> loss_of(storage::Database& database, const storage::IncidentRow& in
   if (incident.kind != IncidentKind::lost || incident.series.empty()) return loss;
   storage::ComparisonStore comparisons(database);
   TW_TRY(const auto verdict,
-         comparisons.verdict_on(incident.comparison, incident.series.front().series));
+         storage::verdict_on(database, incident.comparison, incident.series.front().series));
   if (verdict) loss.reason = verdict->reason;
   TW_TRY(const auto comparison, comparisons.get(incident.comparison));
   const storage::Owner owner{storage::OwnerKind::comparison, comparison.id};

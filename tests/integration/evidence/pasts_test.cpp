@@ -89,7 +89,7 @@ TEST_CASE("of a nightly that was opened while a past was read nothing is known b
   CHECK(values.back().nightly.comparison == rows.comparisons[2]);
 }
 
-TEST_CASE("a past has no value of comparisons that are no nightlies, wherever they stand") {
+TEST_CASE("a past has values of nightly comparisons alone, wherever the others stand") {
   ThreeNightlies rows;
   Pasts pasts(*rows.database);
   const auto asked_for = [&] {

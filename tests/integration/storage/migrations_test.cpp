@@ -283,6 +283,59 @@ TEST_CASE_METHOD(OneConnection,
   CHECK(opened->check_invariants().value().empty());
 }
 
+TEST_CASE_METHOD(
+    OneConnection,
+    "a database whose verdicts lay by comparison keeps them, its results and its runs") {
+  constexpr std::size_t kBefore = 26;
+  const auto before = embedded_migrations().first(kBefore);
+  {
+    const auto connection = connect();
+    REQUIRE(guarded(path, [&] { return migrate(*connection, before); }));
+  }
+  connect()->sqlite.exec(
+      "INSERT INTO build (id, origin, name, content_hash, folder, state) VALUES "
+      "(1, 'nightly', 'n1', 'h1', '/n1', 'ready'), (2, 'nightly', 'n2', 'h2', '/n2', 'ready');"
+      "INSERT INTO comparison (id, purpose, candidate_id, baseline_id, repetition, "
+      "opens_incidents, state, created_at) VALUES (7, 'nightly', 2, 1, 0, 1, 'ready', 5);"
+      "INSERT INTO benchmark VALUES (1, 'vgg16', 'cpu-train', 'default'), "
+      "(2, 'dlrm', 'cpu-train', 'default');"
+      "INSERT INTO verdict VALUES "
+      "(4, 7, 2, 'time', 'regressed', 1.2, 1.1, 1.3, 100, 120, 0.01, 0.02, 24, 'confirmed'), "
+      "(5, 7, 1, 'cpu_peak', 'unchanged', 1, 1, 1, 64, 64, 0, 0, 4, '');"
+      "INSERT INTO environment (id, digest) VALUES (1, '" +
+      digest::sha256_hex("") +
+      "');"
+      "INSERT INTO attempt VALUES "
+      "(1, 't1', 1, 7, NULL, 'A', 1, 2, 'timing', 'done', '', '', 10, 20, 'n0'), "
+      "(2, 't2', 1, 7, NULL, 'B', 2, 2, 'timing', 'issued', '', '', 30, NULL, 'n0');"
+      "INSERT INTO result VALUES (1, 't1', 'ok', '', 1, 3, NULL, NULL, NULL, NULL, NULL, 'no "
+      "GPU')");
+  const auto opened = Database::open({path, "", false}).value();
+  const auto verdicts = ComparisonStore(*opened).verdicts_of(7).value();
+  REQUIRE(verdicts.size() == 2);
+  CHECK(verdicts[0].series.benchmark.workload == "vgg16");
+  CHECK(verdicts[0].baseline_value == 64);
+  CHECK(verdicts[1].verdict == Verdict::regressed);
+  CHECK(verdicts[1].interval_high == 1.3);
+  CHECK(verdicts[1].runs == 24);
+  CHECK(verdicts[1].reason == "confirmed");
+  const auto result = RunStore(*opened).result_of(1).value();
+  CHECK(result.attempt == "t1");
+  CHECK(result.iterations_per_sample == 3);
+  CHECK(result.breakdown_reason == "no GPU");
+  // The trigger of the table was made again with it, and a slot is still filled once.
+  connect()->sqlite.exec("UPDATE attempt SET state = 'abandoned', ended_at = 45 WHERE id = 2");
+  CHECK(connect()->sqlite.execAndGet("SELECT milliseconds FROM node_time").getInt64() == 15);
+  CHECK_THROWS(connect()->sqlite.exec(
+      "INSERT INTO attempt VALUES "
+      "(3, 't3', 1, 7, NULL, 'A', 1, 2, 'timing', 'issued', '', '', 50, NULL, NULL)"));
+  CHECK_THROWS(
+      connect()->sqlite.exec("PRAGMA foreign_keys = ON;"
+                             "INSERT INTO result (attempt_id, status, environment_id, "
+                             "iterations_per_sample) VALUES (9, 'ok', 1, 1)"));
+  CHECK(opened->check_invariants().value().empty());
+}
+
 TEST_CASE_METHOD(OneConnection, "runs of an older schema are counted for the machine they ran on") {
   connect()->sqlite.exec(
       text_of(fs::path(TORCHWATCH_BINARY_DIR) / "tests/recordings/database-of-286d2e2.sql"));

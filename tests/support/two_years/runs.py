@@ -210,8 +210,7 @@ class Runs:
             self.file,
             "result",
             results,
-            "attempt_id, status, environment_id, iterations_per_sample, leak_growth,"
-            " leak_retained",
+            "attempt_id, status, environment_id, iterations_per_sample, leak_growth, leak_retained",
         )
         values.sort()
         add(self.file, "value", values, "benchmark_id, metric, attempt_id, value")

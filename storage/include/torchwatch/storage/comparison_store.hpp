@@ -43,13 +43,8 @@ class ComparisonStore {
   /// intervals of its verdicts.
   Status set_summary(Id comparison, const std::string& summary_json, double confidence);
 
-  Status add_verdict(const VerdictRow&);  ///< UNIQUE(comparison, series)
-  /// Returns the verdicts by benchmark, in the order in which these were known, and by metric.
-  Result<std::vector<VerdictRow>> verdicts_of(Id comparison);
-  /// The same of one metric.
-  Result<std::vector<VerdictRow>> verdicts_of(Id comparison, Metric);
-  /// Returns the comparison's verdict on a series, if it has one.
-  Result<std::optional<VerdictRow>> verdict_on(Id comparison, const Series&);
+  Status add_verdict(const VerdictRow&);                       ///< UNIQUE(comparison, series)
+  Result<std::vector<VerdictRow>> verdicts_of(Id comparison);  ///< as storage::verdicts_of
   /// Counts the verdicts of each of these comparisons, by one statement. A comparison whose
   /// verdicts cannot be read has the error in their place.
   std::map<Id, Result<VerdictCounts>> verdict_counts(const std::vector<Id>& comparisons);
