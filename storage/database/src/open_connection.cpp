@@ -120,8 +120,10 @@ std::filesystem::path log_of(const std::filesystem::path& database) {
 
 std::unique_ptr<Connection> connect(const OpenOptions& options, const std::filesystem::path& path,
                                     WriterLock lock) {
+  // Its own mutex guards the connection: SQLite's would be locked for each column of each row.
   const int flags =
-      options.read_only ? SQLite::OPEN_READONLY : SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE;
+      SQLite::OPEN_NOMUTEX |
+      (options.read_only ? SQLite::OPEN_READONLY : SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
   SQLite::Database sqlite(path.string(), flags, kBusyTimeoutMs, options.vfs);
   apply_settings(sqlite);
   auto connection = std::make_unique<Connection>(path, std::move(lock), std::move(sqlite));
