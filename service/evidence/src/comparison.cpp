@@ -140,7 +140,7 @@ Result<drawing::HeatMap> heat_map_of(const Context& context,
 }
 
 Result<Sparklines> sparklines_of(const Context& context, storage::Id comparison, Metric metric,
-                                 int count, const std::optional<Configuration>& configuration) {
+                                 int count, const storage::LevelFilter& filter) {
   storage::EvidenceReader reader(context.database);
   Sparklines all;
   TW_TRY(all.comparisons, reader.judged_nightlies(comparison, count));
@@ -154,8 +154,8 @@ Result<Sparklines> sparklines_of(const Context& context, storage::Id comparison,
                          .threshold = threshold_of(row, context)});
   }
   if (all.comparisons.empty()) return all;
-  TW_TRY(const auto levels, reader.levels_between(all.comparisons.front(), all.comparisons.back(),
-                                                  metric, configuration));
+  TW_TRY(const auto levels,
+         reader.levels_between(all.comparisons.front(), all.comparisons.back(), metric, filter));
   for (const auto& level : levels) {
     const auto line = places.find(level.benchmark);
     const auto place = std::ranges::lower_bound(all.comparisons, level.comparison);

@@ -64,8 +64,9 @@ Result<html::Fragment> multiples_section(const storage::ComparisonRow& row, cons
   TW_TRY_VOID(check_choice("configuration", wanted, map.configurations));
   TW_TRY(const auto configuration, parse_configuration(wanted));
   const auto context = context_of(view);
-  TW_TRY(const auto sparklines, evidence::sparklines_of(context, row.id, shown.metric,
-                                                        evidence::kSparklineValues, configuration));
+  TW_TRY(const auto sparklines,
+         evidence::sparklines_of(context, row.id, shown.metric, evidence::kSparklineValues,
+                                 {.configuration = configuration}));
   auto multiples = evidence::small_multiples_of(context, sparklines, configuration, map);
   multiples.frame.id = "past";
   const auto nightlies = figures::grouped(std::ssize(sparklines.comparisons));

@@ -9,7 +9,7 @@
 #include "torchwatch/report/newest_nightly.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/runs/run_store.hpp"
-#include "torchwatch/storage/comparison_store.hpp"
+#include "torchwatch/storage/verdicts.hpp"
 
 namespace torchwatch::pages {
 namespace {
@@ -24,25 +24,48 @@ constexpr std::string_view kModelsAtOnce = "200";
 
 /// The newest nightly's verdicts, and the times of the nightlies before it that have one.
 struct Newest {
-  std::map<Series, VerdictRow> verdicts;
-  std::map<Series, std::vector<double>> times;
+  std::map<Series, VerdictRow> verdicts = {};
+  std::map<Series, std::vector<double>> times = {};
   double threshold = 0;
 };
 
-Result<Newest> newest_of(const View& view) {
-  TW_TRY(const auto newest, report::newest_nightly(view.sources.database));
-  if (!newest.judged) return Newest{};
-  const auto id = newest.judged->id;
-  Newest found;
-  found.threshold = view.sources.threshold;
-  TW_TRY(const auto verdicts, storage::ComparisonStore(view.sources.database).verdicts_of(id));
-  for (const auto& row : verdicts) found.verdicts.emplace(row.series, row);
-  TW_TRY(const auto past, evidence::sparklines_of(context_of(view), id, Metric::time, kBlocks));
+/// Adds the times of the series that the filter admits.
+Status add_times(const View& view, storage::Id comparison, const storage::LevelFilter& filter,
+                 Newest& found) {
+  TW_TRY(const auto past,
+         evidence::sparklines_of(context_of(view), comparison, Metric::time, kBlocks, filter));
   for (const auto& line : past.lines) {
     for (const auto& value : line.values) {
       if (value) found.times[line.series].push_back(*value);
     }
   }
+  return {};
+}
+
+/// Of the times of all models.
+Result<Newest> newest_times(const View& view) {
+  Newest found{.threshold = view.sources.threshold};
+  TW_TRY(const auto newest, report::newest_nightly(view.sources.database));
+  if (!newest.judged) return found;
+  const auto id = newest.judged->id;
+  TW_TRY(const auto verdicts, storage::verdicts_of(view.sources.database, id, Metric::time));
+  for (const auto& row : verdicts) found.verdicts.emplace(row.series, row);
+  TW_TRY_VOID(add_times(view, id, {}, found));
+  return found;
+}
+
+/// Of these series of one model.
+Result<Newest> newest_of_model(const View& view, const std::string& model,
+                               const std::vector<Series>& all) {
+  Newest found{.threshold = view.sources.threshold};
+  TW_TRY(const auto newest, report::newest_nightly(view.sources.database));
+  if (!newest.judged) return found;
+  const auto id = newest.judged->id;
+  for (const auto& series : all) {
+    TW_TRY(const auto verdict, storage::verdict_on(view.sources.database, id, series));
+    if (verdict) found.verdicts.emplace(series, *verdict);
+  }
+  TW_TRY_VOID(add_times(view, id, {.workload = model}, found));
   return found;
 }
 
@@ -94,7 +117,7 @@ std::vector<Series> series_of(const json& model) {
 
 Result<html::Fragment> series_table(const json& model, const View& view) {
   const auto all = series_of(model);
-  TW_TRY(const auto newest, newest_of(view));
+  TW_TRY(const auto newest, newest_of_model(view, text_of(model, "name"), all));
   html::Table table{
       .columns = {{"configuration", Cells::words, "configuration"},
                   {"metric", Cells::words, "metric"},
@@ -128,7 +151,7 @@ Result<Page> make_models(const View& view) {
   std::multimap<std::string, std::string> query{{"limit", std::string(kModelsAtOnce)}};
   if (parameters.contains("domain")) query.emplace("domain", parameters.at("domain"));
   TW_TRY(const auto listed, ask_for_json(view, "/api/v1/workloads", query));
-  TW_TRY(const auto newest, newest_of(view));
+  TW_TRY(const auto newest, newest_times(view));
   html::Table table{
       .columns = {{"model", Cells::words, "model"}, {"domain", Cells::texts, "domain"}, {"task"}}};
   std::vector<Configuration> configurations;

@@ -144,20 +144,23 @@ Result<std::vector<Id>> EvidenceReader::judged_nightlies(Id until, int count) {
   });
 }
 
-Result<std::vector<Level>> EvidenceReader::levels_between(
-    Id first, Id last, Metric metric, const std::optional<Configuration>& configuration) {
+Result<std::vector<Level>> EvidenceReader::levels_between(Id first, Id last, Metric metric,
+                                                          const LevelFilter& filter) {
   return read(database_, [&](Connection& connection) {
     // By series, each of which is one range of the verdicts.
-    return all_rows(Query(connection,
-                          std::string("SELECT comparison_id, ") + kBenchmarkColumns +
-                              ", candidate_value FROM benchmark "
-                              "CROSS JOIN verdict ON benchmark_id = benchmark.id AND metric = ?3 "
-                              "AND comparison_id BETWEEN ?1 AND ?2 "
-                              "CROSS JOIN comparison ON comparison.id = comparison_id "
-                              "WHERE purpose = 'nightly' AND (?4 = '' OR configuration = ?4) "
-                              "AND verdict NOT IN ('unsupported', 'failed')",
-                          first, last, metric, configuration ? to_string(*configuration) : ""),
-                    level_of);
+    return all_rows(
+        Query(connection,
+              std::string("SELECT comparison_id, ") + kBenchmarkColumns +
+                  ", candidate_value FROM benchmark "
+                  "CROSS JOIN verdict ON benchmark_id = benchmark.id AND metric = ?3 "
+                  "AND comparison_id BETWEEN ?1 AND ?2 "
+                  "CROSS JOIN comparison ON comparison.id = comparison_id "
+                  "WHERE purpose = 'nightly' AND (?4 = '' OR configuration = ?4) "
+                  "AND (?5 = '' OR workload = ?5) "
+                  "AND verdict NOT IN ('unsupported', 'failed')",
+              first, last, metric, filter.configuration ? to_string(*filter.configuration) : "",
+              filter.workload),
+        level_of);
   });
 }
 

@@ -252,10 +252,10 @@ Result<std::vector<Series>> RunStore::all_series(const std::string& workload) {
                           std::string("SELECT ") + kBenchmarkColumns +
                               ", wanted.value FROM benchmark JOIN json_each(?2) AS wanted "
                               "WHERE (?1 = '' OR workload = ?1) AND EXISTS ("
-                              "SELECT 1 FROM value JOIN attempt ON attempt.id = attempt_id "
-                              "WHERE value.benchmark_id = benchmark.id "
-                              "AND value.metric = wanted.value AND (comparison_id IS NULL OR "
-                              "comparison_id NOT IN (SELECT comparison_id FROM study))) "
+                              "SELECT 1 FROM value WHERE value.benchmark_id = benchmark.id "
+                              "AND value.metric = wanted.value AND attempt_id NOT IN "
+                              "(SELECT id FROM attempt WHERE comparison_id IN "
+                              "(SELECT comparison_id FROM study))) "
                               "ORDER BY workload, configuration, variant, wanted.key",
                           workload, every_judged_metric()),
                     series_of));

@@ -8,6 +8,7 @@
 #include "torchwatch/drawing/evidence.hpp"
 #include "torchwatch/drawing/nightly.hpp"
 #include "torchwatch/evidence/context.hpp"
+#include "torchwatch/runs/evidence_reader.hpp"
 #include "torchwatch/storage/rows.hpp"
 
 namespace torchwatch::evidence {
@@ -52,10 +53,9 @@ struct Sparklines {
   std::vector<Line> lines = {};  ///< of the series that the comparison judged
 };
 inline constexpr int kSparklineValues = 90;
-/// With a configuration, lines of the others have no values.
+/// Lines of series that the filter does not admit have no values.
 Result<Sparklines> sparklines_of(const Context&, storage::Id comparison, Metric,
-                                 int count = kSparklineValues,
-                                 const std::optional<Configuration>& = {});
+                                 int count = kSparklineValues, const storage::LevelFilter& = {});
 
 /// Returns the sparklines of one configuration, in the order of the rows of a heat map of the same
 /// comparison and metric. Pure.

@@ -40,6 +40,12 @@ struct Level {
   double candidate_value = 0;
 };
 
+/// Whose levels are read; what is empty admits all.
+struct LevelFilter {
+  std::optional<Configuration> configuration = {};
+  std::string workload = {};
+};
+
 /// What the newest profile of a benchmark shows.
 struct ProfileOf {
   Benchmark benchmark = {};
@@ -104,10 +110,9 @@ class EvidenceReader {
   /// Returns the newest `count` nightly comparisons up to that one which have verdicts, oldest
   /// first.
   Result<std::vector<Id>> judged_nightlies(Id until, int count);
-  /// Returns the values of one metric in the nightly comparisons between two ids, both included, of
-  /// one configuration where it is given; those of a series are in order.
-  Result<std::vector<Level>> levels_between(Id first, Id last, Metric,
-                                            const std::optional<Configuration>& configuration = {});
+  /// Returns the values of one metric in the nightly comparisons between two ids, both included;
+  /// those of a series are in order.
+  Result<std::vector<Level>> levels_between(Id first, Id last, Metric, const LevelFilter& = {});
   /// Returns when a comparison with a build began or ended last, for the builds that have one.
   Result<std::map<Id, WallMillis>> last_uses();
 
