@@ -42,7 +42,7 @@ Status add_times(const View& view, storage::Id comparison, const storage::LevelF
   return {};
 }
 
-/// Of the times of all models.
+/// Reads the times of all models.
 Result<Newest> newest_times(const View& view) {
   Newest found{.threshold = view.sources.threshold};
   TW_TRY(const auto newest, report::newest_nightly(view.sources.database));
@@ -54,7 +54,7 @@ Result<Newest> newest_times(const View& view) {
   return found;
 }
 
-/// Of these series of one model.
+/// Reads these series of one model.
 Result<Newest> newest_of_model(const View& view, const std::string& model,
                                const std::vector<Series>& all) {
   Newest found{.threshold = view.sources.threshold};
