@@ -29,7 +29,7 @@ CREATE INDEX verdict_by_comparison ON verdict (comparison_id);
 CREATE INDEX verdict_changed ON verdict (comparison_id, benchmark_id, verdict)
   WHERE verdict <> 'unchanged';
 
--- Which attempt a result is of its id says. The token that fenced it stands with the attempt alone.
+-- A result names its attempt by its id. The token that fenced it stands with the attempt alone.
 CREATE TABLE result_by_attempt (
   attempt_id            INTEGER PRIMARY KEY REFERENCES attempt (id),
   status                TEXT NOT NULL CHECK (status IN ('ok', 'unsupported', 'failed')),
@@ -52,7 +52,7 @@ FROM result;
 DROP TABLE result;
 ALTER TABLE result_by_attempt RENAME TO result;
 
--- Nor is the pair of both needed, which results referred to.
+-- Results referred to the id and the token of an attempt together, and no longer need that index.
 CREATE TABLE attempt_by_token (
   id            INTEGER PRIMARY KEY,
   token         TEXT NOT NULL UNIQUE CHECK (token <> ''),
