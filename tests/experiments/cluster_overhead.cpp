@@ -1,6 +1,6 @@
-// What a held node adds to an interleaved pair, beside the same pair on this machine, and what
-// Slurm's controller is asked meanwhile. Runs inside a trial cluster, by a runner that measures
-// nothing. `--help` lists the options.
+// What a held node adds to a block of two interleaved pairs, beside the same on this machine, and
+// what Slurm's controller is asked meanwhile. Runs inside a trial cluster, by a runner that
+// measures nothing. `--help` lists the options.
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -19,16 +19,19 @@ using namespace torchwatch;
 using namespace torchwatch::experiments;
 using Clock = std::chrono::steady_clock;
 
-struct Pairs {
+struct Blocks {
   std::vector<double> here_ms;
   std::vector<double> there_ms;
-  std::vector<double> added_ms;  ///< there, without the pair beside it here
-  double there_processor_s = 0;  ///< of this process, in all pairs there
+  std::vector<double> added_ms;  ///< there, without the block beside it here
+  double there_processor_s = 0;  ///< of this process, in all blocks there
 };
 
-Result<double> ms_of_pair(executor::Executor& executor, const test::Trial& trial) {
+Result<double> ms_of_block(executor::Executor& executor, const test::Trial& trial) {
   const auto begun = Clock::now();
-  TW_TRY(const auto outcomes, executor.run_pair({trial.spec("a"), trial.spec("b")}, {}));
+  TW_TRY(const auto outcomes, executor.run_block({.runs = {trial.spec("a"), trial.spec("b"),
+                                                           trial.spec("c"), trial.spec("d")},
+                                                  .is_in_pairs = true},
+                                                 {}));
   const std::chrono::duration<double, std::milli> took = Clock::now() - begun;
   for (const auto& outcome : outcomes) {
     if (const auto* failure = std::get_if<executor::RunFailure>(&outcome)) {
@@ -39,19 +42,19 @@ Result<double> ms_of_pair(executor::Executor& executor, const test::Trial& trial
 }
 
 /// By turns, so that what disturbs the machine disturbs both.
-Result<Pairs> measure_pairs(executor::Executor& here, executor::Executor& there,
-                            const test::Trial& trial, int count) {
-  Pairs pairs;
+Result<Blocks> measure_blocks(executor::Executor& here, executor::Executor& there,
+                              const test::Trial& trial, int count) {
+  Blocks blocks;
   for (int i = 0; i < count; ++i) {
-    TW_TRY(const auto here_ms, ms_of_pair(here, trial));
+    TW_TRY(const auto here_ms, ms_of_block(here, trial));
     const auto used_before = processor_seconds();
-    TW_TRY(const auto there_ms, ms_of_pair(there, trial));
-    pairs.there_processor_s += processor_seconds() - used_before;
-    pairs.here_ms.push_back(here_ms);
-    pairs.there_ms.push_back(there_ms);
-    pairs.added_ms.push_back(there_ms - here_ms);
+    TW_TRY(const auto there_ms, ms_of_block(there, trial));
+    blocks.there_processor_s += processor_seconds() - used_before;
+    blocks.here_ms.push_back(here_ms);
+    blocks.there_ms.push_back(there_ms);
+    blocks.added_ms.push_back(there_ms - here_ms);
   }
-  return pairs;
+  return blocks;
 }
 
 /// How often the controller has been asked each thing, as sdiag tells it.
@@ -94,29 +97,29 @@ Result<nlohmann::json> measure(int count) {
   settings.poll = cluster::SlurmExecutor::Settings{}.poll;
   cluster::SlurmExecutor there(trial.processes(), trial.clock(), settings);
   const auto held = Clock::now();
-  TW_TRY_VOID(ms_of_pair(there, trial));  // until a node is held
+  TW_TRY_VOID(ms_of_block(there, trial));  // until a node is held
   const std::chrono::duration<double> waited = Clock::now() - held;
   const auto before = asked();
-  TW_TRY(const auto pairs, measure_pairs(here, there, trial, count));
-  return nlohmann::json{{"pairs", count},
+  TW_TRY(const auto blocks, measure_blocks(here, there, trial, count));
+  return nlohmann::json{{"blocks", count},
                         {"until_held_s", waited.count()},
-                        {"here_ms", spread(pairs.here_ms)},
-                        {"there_ms", spread(pairs.there_ms)},
-                        {"added_ms", spread(pairs.added_ms)},
-                        {"processor_ms", 1e3 * pairs.there_processor_s / count},
+                        {"here_ms", spread(blocks.here_ms)},
+                        {"there_ms", spread(blocks.there_ms)},
+                        {"added_ms", spread(blocks.added_ms)},
+                        {"processor_ms", 1e3 * blocks.there_processor_s / count},
                         {"controller_asked", added(before, asked())}};
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  int pairs = 200;
-  CLI::App app("Milliseconds that a held node adds to a pair; run it in deploy/cluster/trial");
-  app.add_option("--pairs", pairs, "here and there, by turns")
+  int blocks = 100;
+  CLI::App app("Milliseconds that a held node adds to a block; run it in deploy/cluster/trial");
+  app.add_option("--blocks", blocks, "here and there, by turns")
       ->capture_default_str()
       ->check(CLI::Range(1, 100'000));
   if (const auto ended = read_command_line(app, argc, argv)) return *ended;
-  const auto measured = measure(pairs);
+  const auto measured = measure(blocks);
   if (!measured) {
     std::fprintf(stderr, "experiment_cluster_overhead: %s\n", measured.error().text().c_str());
     return 2;

@@ -22,7 +22,7 @@
 #include "torchwatch/protocol/result.hpp"
 #include "torchwatch/records/statistics.hpp"
 #include "torchwatch/runs/run_store.hpp"
-#include "torchwatch/storage/comparison_store.hpp"
+#include "torchwatch/storage/verdicts.hpp"
 
 namespace {
 
@@ -135,6 +135,16 @@ class InventingLanes final : public executor::Lanes {
       TW_TRY(auto second, read(specs[1]));
       return std::array{std::move(first), std::move(second)};
     }
+    Result<std::vector<executor::RunOutcome>> run_block(executor::RunBlock block,
+                                                        std::stop_token) override {
+      take_order();
+      std::vector<executor::RunOutcome> outcomes;
+      for (const auto& spec : block.runs) {
+        TW_TRY(auto outcome, read(spec));
+        outcomes.push_back(std::move(outcome));
+      }
+      return outcomes;
+    }
     std::string node() override { return node_; }
 
    private:
@@ -227,8 +237,7 @@ Result<nlohmann::json> measure(const Options& options) {
   TW_TRY(
       const auto runs,
       storage::RunStore(given.database).runs_of({storage::OwnerKind::comparison, done.front().id}));
-  TW_TRY(const auto verdicts,
-         storage::ComparisonStore(given.database).verdicts_of(done.front().id));
+  TW_TRY(const auto verdicts, storage::verdicts_of(given.database, done.front().id));
   return nlohmann::json{{"nodes", options.nodes},
                         {"items", 4 * options.workloads},
                         {"runs", runs.size()},

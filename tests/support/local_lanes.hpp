@@ -69,6 +69,11 @@ class LocalLanes final : public executor::Lanes {
       if (dies()) return fail(ErrorCode::unavailable, "lost on its node");
       return local.run_pair(std::move(specs), std::move(stop));
     }
+    Result<std::vector<executor::RunOutcome>> run_block(executor::RunBlock block,
+                                                        std::stop_token stop) override {
+      if (dies()) return fail(ErrorCode::unavailable, "lost on its node");
+      return local.run_block(std::move(block), std::move(stop));
+    }
     bool dies() {
       const bool now =
           dies_next.exchange(false) || std::ranges::find(dies_in, orders.load()) != dies_in.end();

@@ -81,12 +81,7 @@ Result<std::vector<executor::RunOutcome>> carried_out(const Order& order, std::s
   TW_TRY(settings.sandbox, open_sandbox(order.settings, *processes));
   executor::LocalExecutor local(*processes, scratch, std::move(settings));
   TW_TRY_VOID(local.sweep());
-  if (order.runs.size() == 1) {
-    TW_TRY(auto outcome, local.run(order.runs.front(), stop));
-    return std::vector{std::move(outcome)};
-  }
-  TW_TRY(auto outcomes, local.run_pair({order.runs[0], order.runs[1]}, stop));
-  return std::vector{std::move(outcomes[0]), std::move(outcomes[1])};
+  return local.run_block(order.block, std::move(stop));
 }
 
 }  // namespace
@@ -99,7 +94,7 @@ void carry(const Order& order, const std::function<void(const std::string&)>& sa
   if (stop.stop_requested()) return;
   if (!outcomes) return say(refusal_line(order, outcomes.error().text()));
   for (std::size_t i = 0; i < outcomes->size(); ++i) {
-    say(outcome_line(order.runs[i].request.attempt, (*outcomes)[i]));
+    say(outcome_line(order.block.runs[i].request.attempt, (*outcomes)[i]));
   }
   say(ended_line(order));
 }

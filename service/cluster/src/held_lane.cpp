@@ -48,7 +48,11 @@ HeldLane::HeldLane(process::ProcessRunner& processes, const platform::Clock& clo
 
 bool HeldLane::is_fresh(seconds needed) const {
   const auto now = clock_.monotonic_now();
-  return !job_.empty() && now - looked_at_ < kFresh && (!ends_at_ || now + needed < *ends_at_);
+  return !job_.empty() && now - looked_at_ < kFresh && has_time_for(needed);
+}
+
+bool HeldLane::has_time_for(seconds needed) const {
+  return !ends_at_ || clock_.monotonic_now() + needed < *ends_at_;
 }
 
 Status HeldLane::make_ready(seconds needed, std::stop_token stop,

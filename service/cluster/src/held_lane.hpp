@@ -25,6 +25,8 @@ class HeldLane {
   Status make_ready(
       std::chrono::seconds needed, std::stop_token stop,
       const std::function<void()>& waits = [] {});
+  /// Whether the job that make_ready has found lasts that long.
+  bool has_time_for(std::chrono::seconds needed) const;
   /// Carries out the order in a step of the job that make_ready has found.
   process::ProcessOutcome run(const Order&, std::chrono::seconds limit, std::stop_token stop);
   /// Ends what a step whose srun has ended may have left: Slurm's own end of it may come later.

@@ -12,7 +12,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int kSchema = 1;
+constexpr int kSchema = 2;
 constexpr int kDepthMax = 6;
 constexpr std::size_t kReasonBytesMax = 4U << 10U;
 constexpr std::size_t kOutputBytesMax = 16U << 10U;
@@ -167,10 +167,11 @@ executor::RunOutcome outcome_of(const json& object, const protocol::Request& req
 
 std::string to_json(const Order& order) {
   json runs = json::array();
-  for (const auto& run : order.runs) runs.push_back(to_object(run));
+  for (const auto& run : order.block.runs) runs.push_back(to_object(run));
   return line_of({{"carry", kSchema},
                   {"order", order.id},
                   {"runs", runs},
+                  {"is_in_pairs", order.block.is_in_pairs},
                   {"settings", to_object(order.settings)}});
 }
 
@@ -187,19 +188,23 @@ Result<Order> parse_order(std::string_view text) {
   reader.take("carry", schema);
   reader.take("order", order.id);
   reader.take("runs", runs);
+  reader.take("is_in_pairs", order.block.is_in_pairs);
   reader.take("settings", settings);
-  TW_TRY_VOID(reader.status());
   if (schema != kSchema) {
     return fail(ErrorCode::invalid, "order of another version of torchwatch (" +
                                         std::to_string(schema) + "; this is " +
                                         std::to_string(kSchema) + ")");
   }
-  if (!runs.is_array() || runs.empty() || runs.size() > 2) {
-    return fail(ErrorCode::invalid, "order: must have one run, or the two of a pair");
+  TW_TRY_VOID(reader.status());
+  if (!runs.is_array() || runs.empty() || runs.size() > kRunsMax) {
+    return fail(ErrorCode::invalid, "order: must have 1 to " + std::to_string(kRunsMax) + " runs");
+  }
+  if (order.block.is_in_pairs && runs.size() % 2 != 0) {
+    return fail(ErrorCode::invalid, "order: one run of a pair is missing");
   }
   for (const auto& run : runs) {
     TW_TRY(auto read, run_of(run));
-    order.runs.push_back(std::move(read));
+    order.block.runs.push_back(std::move(read));
   }
   TW_TRY(order.settings, settings_of(settings));
   return order;
@@ -252,8 +257,8 @@ Answer parse_answer(const Order& order, std::string_view output, std::chrono::na
       is_twice = !outcomes.emplace(attempt, std::move(*object)).second || is_twice;
     }
   }
-  if (!has_ended || is_twice || outcomes.size() != order.runs.size()) return answer;
-  for (const auto& run : order.runs) {
+  if (!has_ended || is_twice || outcomes.size() != order.block.runs.size()) return answer;
+  for (const auto& run : order.block.runs) {
     const auto found = outcomes.find(run.request.attempt);
     if (found == outcomes.end()) {
       answer.outcomes.clear();

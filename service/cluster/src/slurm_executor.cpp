@@ -22,10 +22,17 @@ constexpr seconds kAroundRun{90};
 constexpr seconds kRounding{1};
 
 /// The limits of an order: interleaved runs live side by side.
-seconds limit_of(const std::vector<executor::RunSpec>& runs) {
-  std::int64_t longest = 0;
-  for (const auto& run : runs) longest = std::max(longest, run.request.limits.time_ms);
-  return std::chrono::ceil<seconds>(std::chrono::milliseconds(longest)) + kAroundRun;
+seconds limit_of(const executor::RunBlock& block) {
+  const std::size_t at_once = block.is_in_pairs ? 2 : 1;
+  seconds sum{0};
+  for (std::size_t i = 0; i < block.runs.size(); i += at_once) {
+    std::int64_t longest = 0;
+    for (std::size_t j = i; j < std::min(i + at_once, block.runs.size()); ++j) {
+      longest = std::max(longest, block.runs[j].request.limits.time_ms);
+    }
+    sum += std::chrono::ceil<seconds>(std::chrono::milliseconds(longest)) + kAroundRun;
+  }
+  return sum;
 }
 
 std::string spoken(const process::ProcessOutcome& step, const Answer& answer) {
@@ -38,7 +45,7 @@ std::vector<executor::RunOutcome> killed(const Order& order, const std::string& 
       .reason = "ended by Slurm's memory limit: " + last_message(messages),
       .output = {},
       .is_killed = true};
-  return std::vector<executor::RunOutcome>(order.runs.size(), failure);
+  return std::vector<executor::RunOutcome>(order.block.runs.size(), failure);
 }
 
 /// The fact by which a node is of another class than the runs want.
@@ -47,7 +54,7 @@ std::optional<std::string> other_class(const Order& order, const Answer& answer)
     const auto* result = std::get_if<RunResult>(&answer.outcomes[i]);
     if (result == nullptr) continue;
     const auto difference =
-        class_difference(order.runs[i].machine_class, result->environment.facts);
+        class_difference(order.block.runs[i].machine_class, result->environment.facts);
     if (difference) return difference;
   }
   return std::nullopt;
@@ -89,14 +96,28 @@ std::string SlurmExecutor::node() {
 
 Result<executor::RunOutcome> SlurmExecutor::run(const executor::RunSpec& spec,
                                                 std::stop_token stop) {
-  TW_TRY(auto outcomes, carry_out({spec}, std::move(stop)));
+  TW_TRY(auto outcomes, carry_out({.runs = {spec}}, std::move(stop)));
   return std::move(outcomes.front());
 }
 
 Result<std::array<executor::RunOutcome, 2>> SlurmExecutor::run_pair(
     std::array<executor::RunSpec, 2> specs, std::stop_token stop) {
-  TW_TRY(auto outcomes, carry_out({std::move(specs[0]), std::move(specs[1])}, std::move(stop)));
+  executor::RunBlock pair{.runs = {std::move(specs[0]), std::move(specs[1])}, .is_in_pairs = true};
+  TW_TRY(auto outcomes, carry_out(std::move(pair), std::move(stop)));
   return std::array{std::move(outcomes[0]), std::move(outcomes[1])};
+}
+
+Result<std::vector<executor::RunOutcome>> SlurmExecutor::run_block(executor::RunBlock block,
+                                                                   std::stop_token stop) {
+  if (is_one_order(block)) return carry_out(std::move(block), std::move(stop));
+  return Executor::run_block(std::move(block), std::move(stop));
+}
+
+/// A job near its end may have time for each run of a block and not for all of them.
+bool SlurmExecutor::is_one_order(const executor::RunBlock& block) const {
+  const std::scoped_lock one_order(mutex_);
+  const auto limit = limit_of(block);
+  return block.runs.size() <= kRunsMax && limit <= settings_.time && lane_->has_time_for(limit);
 }
 
 Result<std::string> SlurmExecutor::hold(seconds longest, const std::function<void()>& waits,
@@ -128,19 +149,19 @@ std::optional<SlurmExecutor::Loss> SlurmExecutor::loss_of(const process::Process
   return Loss{spoken(step, answer), cause_of(answer.messages)};
 }
 
-Result<std::vector<executor::RunOutcome>> SlurmExecutor::carry_out(
-    std::vector<executor::RunSpec> runs, std::stop_token stop) {
+Result<std::vector<executor::RunOutcome>> SlurmExecutor::carry_out(executor::RunBlock block,
+                                                                   std::stop_token stop) {
   const std::scoped_lock one_order(mutex_);
-  const auto limit = limit_of(runs);
-  const auto node = runs.front().node;
+  const auto limit = limit_of(block);
+  const auto node = block.runs.front().node;
   const int tries = node.empty() ? kTriesMax : 1;
-  Order order{.id = {}, .runs = std::move(runs), .settings = settings_.carry};
+  Order order{.id = {}, .block = std::move(block), .settings = settings_.carry};
   Loss loss;
   for (int attempt = 1; attempt <= tries; ++attempt) {
     TW_TRY_VOID(lane_->make_ready(limit, stop));
     TW_TRY_VOID(require_node(node));
     // Each try has a name of its own: what an earlier one still says does not count.
-    order.id = order.runs.front().request.attempt + "-" + std::to_string(attempt);
+    order.id = order.block.runs.front().request.attempt + "-" + std::to_string(attempt);
     const auto step = lane_->run(order, limit, stop);
     auto answer = parse_answer(order, step.output, step.duration + kRounding);
     const auto lost = loss_of(step, answer, order);

@@ -5,11 +5,12 @@
 namespace torchwatch::comparison {
 
 Status BlockExecutor::run(const Block& block, std::stop_token stop, Place* place) {
+  if (place != nullptr) {
+    TW_TRY_VOID(require_more_runs());
+    TW_TRY_VOID(run_on_node(block, stop, *place));
+  }
   for (int first = 0; first < Block::kRuns; first += 2) {
-    if (place != nullptr) {
-      TW_TRY_VOID(require_more_runs());
-    }
-    TW_TRY_VOID(run_together(block, first, stop, place));
+    if (place == nullptr) TW_TRY_VOID(run_pair(block, first, stop));
     for (const int position : {first, first + 1}) {
       TW_TRY_VOID(run_alone(block, position, stop, place));
     }
@@ -22,18 +23,37 @@ RunSlot BlockExecutor::slot(const Block& block, int position) const {
   return {block.slot(position), is_baseline ? builds_.baseline : builds_.candidate};
 }
 
-/// Tries a pair once; if one of the two fails, both are run again without a partner. On a lane both
-/// runs of any pair count together, so that none is of two nodes.
-Status BlockExecutor::run_together(const Block& block, int first, std::stop_token stop,
-                                   Place* place) {
-  const std::array slots{slot(block, first), slot(block, first + 1)};
-  const bool is_begun = schedule_.is_begun(slots[0].slot) || schedule_.is_begun(slots[1].slot);
-  const bool interleaves =
-      is_interleaved(plan_, block.pass) && !schedule_.pairs_are_in_vain(block.benchmark);
-  if (is_begun || (!interleaves && place == nullptr)) return {};
+bool BlockExecutor::is_begun(const Block& block, int first) const {
+  return schedule_.is_begun(block.slot(first)) || schedule_.is_begun(block.slot(first + 1));
+}
+
+bool BlockExecutor::interleaves(const Block& block) const {
+  return is_interleaved(plan_, block.pass) && !schedule_.pairs_are_in_vain(block.benchmark);
+}
+
+/// Tries a pair once; if one of the two fails, both are run again without a partner.
+Status BlockExecutor::run_pair(const Block& block, int first, std::stop_token stop) {
+  if (is_begun(block, first) || !interleaves(block)) return {};
+  TW_TRY(const auto runs, recorder_.run_pair({slot(block, first), slot(block, first + 1)}, plan_,
+                                             block.benchmark, std::move(stop)));
+  for (const auto& run : runs) add(run);
+  return {};
+}
+
+/// On a lane all pairs of the block go to the node at once, and both runs of any pair count
+/// together, so that none is of two nodes.
+Status BlockExecutor::run_on_node(const Block& block, std::stop_token stop, Place& place) {
+  std::vector<RunSlot> slots;
+  for (int first = 0; first < Block::kRuns; first += 2) {
+    if (is_begun(block, first)) continue;
+    slots.push_back(slot(block, first));
+    slots.push_back(slot(block, first + 1));
+  }
+  if (slots.empty()) return {};
   TW_TRY(const auto runs,
-         interleaves ? recorder_.run_pair(slots, plan_, block.benchmark, stop, place)
-                     : recorder_.run_both(slots, plan_, block.benchmark, block.pass, stop, *place));
+         recorder_.run_block(slots, plan_, block.benchmark,
+                             {.pass = block.pass, .is_in_pairs = interleaves(block)},
+                             std::move(stop), &place));
   for (const auto& run : runs) add(run);
   return {};
 }

@@ -85,17 +85,21 @@ storage::AttemptEnd end_of(const executor::RunSpec& run, const executor::RunOutc
   return {token, storage::AttemptFailure{result.reason, {}}};
 }
 
-/// Fails both runs if one failed: its partner did not measure under the conditions of other runs.
-void fail_together(std::vector<storage::AttemptEnd>& ends) {
-  const auto failure = [](const storage::AttemptEnd& end) {
-    return std::get_if<storage::AttemptFailure>(&end.how);
-  };
-  const auto failed = std::ranges::find_if(ends, failure);
-  if (failed == ends.end()) return;
-  const auto reason = "interleaved with a run that failed: " + failure(*failed)->reason;
-  for (auto& end : ends) {
-    if (!failure(end)) end.how = storage::AttemptFailure{reason, {}};
-  }
+/// Fails both runs of a pair if one failed: its partner did not measure under the conditions of
+/// other runs.
+void fail_together(storage::AttemptEnd& one, storage::AttemptEnd& other) {
+  const auto* failure = std::get_if<storage::AttemptFailure>(&one.how);
+  const auto* others = std::get_if<storage::AttemptFailure>(&other.how);
+  if ((failure == nullptr) == (others == nullptr)) return;
+  const auto reason =
+      "interleaved with a run that failed: " + (failure != nullptr ? failure : others)->reason;
+  (failure != nullptr ? other : one).how = storage::AttemptFailure{reason, {}};
+}
+
+/// Each run of a pair also waits during the other's samples.
+void interleave(protocol::Request& request) {
+  request.limits.time_ms *= 2;
+  request.batch_below_ns = kInterleavedSampleNs;
 }
 
 }  // namespace
@@ -179,25 +183,31 @@ auto RunRecorder::carry_out(Place* place, const Call& call) {
   return done;
 }
 
-Result<executor::RunOutcome> RunRecorder::outcome_of(const Issued& issued, std::stop_token stop,
-                                                     Place* place) {
-  const auto& token = issued.run.request.attempt;
-  if (!issued.unsupported.empty()) return unsupported(token, issued.unsupported);
-  return carry_out(place,
-                   [&](executor::Executor& executor) { return executor.run(issued.run, stop); });
-}
-
-Result<std::array<executor::RunOutcome, 2>> RunRecorder::outcomes_of(
-    const std::array<Issued, 2>& issued, std::stop_token stop, Place* place) {
-  const auto& [one, other] = issued;
-  const auto& reason = one.unsupported.empty() ? other.unsupported : one.unsupported;
-  if (!reason.empty()) {
-    return std::array{unsupported(one.run.request.attempt, reason),
-                      unsupported(other.run.request.attempt, reason)};
+/// Of a pair both runs take place or none.
+Result<std::vector<executor::RunOutcome>> RunRecorder::outcomes_of(
+    const std::vector<Issued>& issued, bool is_in_pairs, std::stop_token stop, Place* place) {
+  const auto reason_of = [&](std::size_t i) -> const std::string& {
+    const bool is_partners = is_in_pairs && issued[i].unsupported.empty();
+    return issued[is_partners ? i ^ 1U : i].unsupported;
+  };
+  executor::RunBlock block{.is_in_pairs = is_in_pairs};
+  for (std::size_t i = 0; i < issued.size(); ++i) {
+    if (reason_of(i).empty()) block.runs.push_back(issued[i].run);
   }
-  return carry_out(place, [&](executor::Executor& executor) {
-    return executor.run_pair({one.run, other.run}, stop);
-  });
+  std::vector<executor::RunOutcome> carried_out;
+  if (!block.runs.empty()) {
+    TW_TRY(carried_out, carry_out(place, [&](executor::Executor& executor) {
+             return executor.run_block(std::move(block), std::move(stop));
+           }));
+  }
+  std::vector<executor::RunOutcome> outcomes;
+  auto next = carried_out.begin();
+  for (std::size_t i = 0; i < issued.size(); ++i) {
+    const auto& reason = reason_of(i);
+    outcomes.push_back(reason.empty() ? std::move(*next++)
+                                      : unsupported(issued[i].run.request.attempt, reason));
+  }
+  return outcomes;
 }
 
 Status RunRecorder::wait_after_kills(std::stop_token stop, Place* place) {
@@ -219,98 +229,75 @@ Status RunRecorder::wait_after_kills(std::stop_token stop, Place* place) {
 }
 
 /// What a lane has lost is measured again elsewhere, so its slots are freed at once.
-Error RunRecorder::lost(const Error& error, const std::vector<const Issued*>& issued,
-                        Place* place) {
+Error RunRecorder::lost(const Error& error, const std::vector<Issued>& issued, Place* place) {
   if (place == nullptr) return error;
   place->is_lost = error.code == ErrorCode::unavailable || error.code == ErrorCode::conflict;
   std::vector<std::string> tokens;
-  for (const auto* each : issued) tokens.push_back(each->run.request.attempt);
+  for (const auto& each : issued) tokens.push_back(each.run.request.attempt);
   const auto freed = store_.abandon(tokens, services_.clock.wall_now());
   return freed ? error : freed.error();
 }
 
 /// The first run decides of which class all are.
-Status RunRecorder::require_class(const executor::RunOutcome& outcome, Place* place) {
-  const auto* result = std::get_if<RunResult>(&outcome);
-  if (result == nullptr || result->environment.facts.empty()) return {};
-  const auto& facts = result->environment.facts;
-  const auto other = place == nullptr ? std::nullopt : class_difference(class_, facts);
-  if (other) {
-    return fail(
-        ErrorCode::conflict,
-        "node " + place->node + " is of another machine class than this comparison: " + *other);
+Status RunRecorder::require_class(const std::vector<executor::RunOutcome>& outcomes, Place* place) {
+  for (const auto& outcome : outcomes) {
+    const auto* result = std::get_if<RunResult>(&outcome);
+    if (result == nullptr || result->environment.facts.empty()) continue;
+    const auto& facts = result->environment.facts;
+    const auto other = place == nullptr ? std::nullopt : class_difference(class_, facts);
+    if (other) {
+      return fail(
+          ErrorCode::conflict,
+          "node " + place->node + " is of another machine class than this comparison: " + *other);
+    }
+    class_.merge(class_facts(facts));
   }
-  class_.merge(class_facts(facts));
   return {};
 }
 
 Result<MachineRun> RunRecorder::run(const RunSlot& slot, const Plan& plan,
                                     const Benchmark& benchmark, Pass pass, std::stop_token stop,
                                     Place* place) {
-  TW_TRY_VOID(wait_after_kills(stop, place));
-  const RunUnderWay under_way(services_.last_run);
-  TW_TRY(const auto issued, issue(slot, plan, benchmark, pass, place));
-  const auto outcome = outcome_of(issued, stop, place);
-  const auto status = outcome ? require_class(*outcome, place) : Status{fail(outcome.error())};
-  if (!status) return fail(lost(status.error(), {&issued}, place));
-  note(is_killed(*outcome));
-  auto end = end_of(issued.run, *outcome, issued.workload);
-  if (place == nullptr) end.node = services_.executor.node();
-  TW_TRY_VOID(store_.record({end}, services_.clock.wall_now()));
-  TW_TRY_VOID(platform::failpoint("nightly.after_run_stored"));
-  return ended(issued, end);
+  TW_TRY(auto runs, run_block({slot}, plan, benchmark, {.pass = pass}, std::move(stop), place));
+  return std::move(runs.front());
 }
 
 Result<std::array<MachineRun, 2>> RunRecorder::run_pair(const std::array<RunSlot, 2>& slots,
                                                         const Plan& plan,
                                                         const Benchmark& benchmark,
-                                                        std::stop_token stop, Place* place) {
+                                                        std::stop_token stop) {
+  TW_TRY(auto runs,
+         run_block({slots[0], slots[1]}, plan, benchmark, {.is_in_pairs = true}, std::move(stop)));
+  return std::array{std::move(runs[0]), std::move(runs[1])};
+}
+
+Result<std::vector<MachineRun>> RunRecorder::run_block(const std::vector<RunSlot>& slots,
+                                                       const Plan& plan, const Benchmark& benchmark,
+                                                       Manner manner, std::stop_token stop,
+                                                       Place* place) {
   TW_TRY_VOID(wait_after_kills(stop, place));
   const RunUnderWay under_way(services_.last_run);
-  std::array<Issued, 2> issued;
-  TW_TRY(issued[0], issue(slots[0], plan, benchmark, Pass::timing, place));
-  TW_TRY(issued[1], issue(slots[1], plan, benchmark, Pass::timing, place));
-  for (auto& each : issued) {
-    each.run.request.limits.time_ms *= 2;  // each also waits during the other's samples
-    each.run.request.batch_below_ns = kInterleavedSampleNs;
+  std::vector<Issued> issued;
+  for (const auto& slot : slots) {
+    TW_TRY(auto each, issue(slot, plan, benchmark, manner.pass, place));
+    if (manner.is_in_pairs) interleave(each.run.request);
+    issued.push_back(std::move(each));
   }
-  const auto outcomes = outcomes_of(issued, stop, place);
-  auto status = outcomes ? require_class((*outcomes)[0], place) : Status{fail(outcomes.error())};
-  if (status) status = require_class((*outcomes)[1], place);
-  if (!status) return fail(lost(status.error(), {&issued[0], &issued[1]}, place));
-  note(is_killed((*outcomes)[0]) || is_killed((*outcomes)[1]));
-  std::vector ends{end_of(issued[0].run, (*outcomes)[0], issued[0].workload),
-                   end_of(issued[1].run, (*outcomes)[1], issued[1].workload)};
-  fail_together(ends);
-  if (place == nullptr) ends[0].node = ends[1].node = services_.executor.node();
-  return store(issued, ends);
-}
-
-Result<std::array<MachineRun, 2>> RunRecorder::run_both(const std::array<RunSlot, 2>& slots,
-                                                        const Plan& plan,
-                                                        const Benchmark& benchmark, Pass pass,
-                                                        std::stop_token stop, Place& place) {
-  TW_TRY_VOID(wait_after_kills(stop, &place));
-  const RunUnderWay under_way(services_.last_run);
-  std::array<Issued, 2> issued;
+  const auto outcomes = outcomes_of(issued, manner.is_in_pairs, std::move(stop), place);
+  const auto status = outcomes ? require_class(*outcomes, place) : Status{fail(outcomes.error())};
+  if (!status) return fail(lost(status.error(), issued, place));
+  note(std::ranges::any_of(*outcomes, is_killed));
   std::vector<storage::AttemptEnd> ends;
-  TW_TRY(issued[0], issue(slots[0], plan, benchmark, pass, &place));
-  TW_TRY(issued[1], issue(slots[1], plan, benchmark, pass, &place));
-  for (const auto& each : issued) {
-    const auto outcome = outcome_of(each, stop, &place);
-    const auto status = outcome ? require_class(*outcome, &place) : Status{fail(outcome.error())};
-    if (!status) return fail(lost(status.error(), {&issued[0], &issued[1]}, &place));
-    note(is_killed(*outcome));
-    ends.push_back(end_of(each.run, *outcome, each.workload));
+  for (std::size_t i = 0; i < issued.size(); ++i) {
+    ends.push_back(end_of(issued[i].run, (*outcomes)[i], issued[i].workload));
+    if (manner.is_in_pairs && i % 2 != 0) fail_together(ends[i - 1], ends[i]);
+    if (place == nullptr) ends.back().node = services_.executor.node();
   }
-  return store(issued, ends);
-}
-
-Result<std::array<MachineRun, 2>> RunRecorder::store(const std::array<Issued, 2>& issued,
-                                                     const std::vector<storage::AttemptEnd>& ends) {
   TW_TRY_VOID(store_.record(ends, services_.clock.wall_now()));
   TW_TRY_VOID(platform::failpoint("nightly.after_run_stored"));
-  return std::array{ended(issued[0], ends[0]), ended(issued[1], ends[1])};
+  std::vector<MachineRun> runs;
+  for (std::size_t i = 0; i < issued.size(); ++i) runs.push_back(ended(issued[i], ends[i]));
+  return runs;
 }
 
 MachineRun RunRecorder::ended(const Issued& issued, const storage::AttemptEnd& end) {

@@ -166,7 +166,7 @@ TEST_CASE("a nightly whose nodes die loses the blocks in flight alone, and names
                         .list({storage::OwnerKind::comparison, comparison.id},
                               {.state = "abandoned"}, 100, INT64_MAX)
                         .value();
-  CHECK(lost.size() == 6);  // two runs of each pair in flight
+  CHECK(lost.size() == 12);  // four runs of each block in flight
   CHECK(night.has_logged("is measured again: lost on its node"));
   CHECK(night.has_logged("lane 2 is given up: no node of the cluster"));
 }

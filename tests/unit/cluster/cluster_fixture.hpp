@@ -23,15 +23,15 @@ inline RunResult believable(const std::string& attempt) {
 }
 
 inline cluster::Order cluster_order(const std::vector<std::string>& attempts) {
-  cluster::Order order{.id = attempts.front() + "-1", .runs = {}, .settings = {}};
-  for (const auto& attempt : attempts) order.runs.push_back(cluster_run(attempt));
+  cluster::Order order{.id = attempts.front() + "-1", .block = {}, .settings = {}};
+  for (const auto& attempt : attempts) order.block.runs.push_back(cluster_run(attempt));
   return order;
 }
 
 /// What a node says of an order that went well.
 inline std::string whole_answer(const cluster::Order& order) {
   std::string text = cluster::greeting_line(order, "n1");
-  for (const auto& run : order.runs) {
+  for (const auto& run : order.block.runs) {
     text += cluster::outcome_line(run.request.attempt, believable(run.request.attempt));
   }
   return text + cluster::ended_line(order);

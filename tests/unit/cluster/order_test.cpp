@@ -26,7 +26,7 @@ std::string failure_of(const Answer& answer, std::size_t index = 0) {
 
 TEST_CASE("an order that is written and read again is the same, on one line") {
   auto order = cluster_order({"a", "b"});
-  order.runs[1].fresh_copy = true;
+  order.block.runs[1].fresh_copy = true;
   order.settings.threads = 3;
   order.settings.sandbox = "bubblewrap";
   order.settings.hidden = {"/etc/token \"x\"\n"};
@@ -35,29 +35,45 @@ TEST_CASE("an order that is written and read again is the same, on one line") {
   const auto read = parse_order(text);
   REQUIRE(read);
   CHECK(to_json(*read) == text);
-  CHECK(read->runs[1].fresh_copy);
+  CHECK(read->block.runs[1].fresh_copy);
   CHECK(read->settings.hidden == order.settings.hidden);
 }
 
 TEST_CASE("the command of an external workload reaches the node as it is") {
   auto order = cluster_order({"a", "b"});
-  order.runs[1].command = {.words = {"/usr/bin/python3", "./x \"y\""}, .readable = {"/opt/mlp"}};
-  order.runs[1].request.metrics = {Metric::time};
+  order.block.runs[1].command = {.words = {"/usr/bin/python3", "./x \"y\""},
+                                 .readable = {"/opt/mlp"}};
+  order.block.runs[1].request.metrics = {Metric::time};
   const auto read = parse_order(to_json(order));
   REQUIRE(read);
-  CHECK_FALSE(read->runs[0].command.has_value());
-  REQUIRE(read->runs[1].command.has_value());
-  CHECK(read->runs[1].command->words == order.runs[1].command->words);
-  CHECK(read->runs[1].command->readable == order.runs[1].command->readable);
-  CHECK(read->runs[1].request.metrics == order.runs[1].request.metrics);
+  CHECK_FALSE(read->block.runs[0].command.has_value());
+  REQUIRE(read->block.runs[1].command.has_value());
+  CHECK(read->block.runs[1].command->words == order.block.runs[1].command->words);
+  CHECK(read->block.runs[1].command->readable == order.block.runs[1].command->readable);
+  CHECK(read->block.runs[1].request.metrics == order.block.runs[1].request.metrics);
 }
 
 TEST_CASE("an order that is cut, strange or of another version is refused") {
   const auto text = to_json(cluster_order({"a"}));
-  const std::string of_later = "{\"carry\":2" + text.substr(10);
+  const std::string of_later = "{\"carry\":3" + text.substr(10);
   for (const auto& wrong : {std::string(), text.substr(0, text.size() / 2), std::string("[]"),
                             std::string("{}"), std::string(100'000, '['), of_later}) {
     CHECK_FALSE(parse_order(wrong));
+  }
+}
+
+TEST_CASE("an order without runs, with too many, or with half a pair is refused") {
+  auto pair = cluster_order({"a", "b"});
+  pair.block.is_in_pairs = true;
+  REQUIRE(parse_order(to_json(pair)));
+  CHECK(parse_order(to_json(pair))->block.is_in_pairs);
+  auto half = pair;
+  half.block.runs.pop_back();
+  CHECK(parse_order(to_json(half)).error().message == "order: one run of a pair is missing");
+  for (const std::size_t runs : {std::size_t{0}, kRunsMax + 1}) {
+    auto order = cluster_order({"a"});
+    order.block.runs.assign(runs, test::cluster_run("a"));
+    CHECK(parse_order(to_json(order)).error().message == "order: must have 1 to 16 runs");
   }
 }
 

@@ -81,6 +81,16 @@ struct FakeSlurm {
   }
 };
 
+/// Each run may take half a minute, and its node as long as for any other around it.
+executor::RunBlock block_of_two_pairs() {
+  executor::RunBlock block{.is_in_pairs = true};
+  for (const char* const attempt : {"a", "b", "c", "d"}) {
+    block.runs.push_back(test::cluster_run(attempt));
+    block.runs.back().request.limits.time_ms = 30'000;
+  }
+  return block;
+}
+
 }  // namespace
 
 TEST_CASE("a first run asks for a node, a second one uses it, and at the end it is given back") {
@@ -117,6 +127,28 @@ TEST_CASE("both runs of a pair are one step") {
   REQUIRE(outcomes);
   CHECK(std::get<RunResult>((*outcomes)[1]).attempt == "b");
   CHECK(slurm.calls("srun") == 1);
+}
+
+TEST_CASE("all runs of a block are one step") {
+  FakeSlurm slurm;
+  SlurmExecutor executor(slurm.processes, slurm.clock, slurm.settings());
+  const auto outcomes = executor.run_block(block_of_two_pairs(), {});
+  REQUIRE(outcomes);
+  REQUIRE(outcomes->size() == 4);
+  CHECK(std::get<RunResult>((*outcomes)[3]).attempt == "d");
+  CHECK(slurm.calls("srun") == 1);
+}
+
+TEST_CASE("a block that its job has no time for is a step for each pair") {
+  FakeSlurm slurm;
+  slurm.jobs = {"7|RUNNING|4:00|n1|None"};  // minutes; each pair may take two
+  SlurmExecutor executor(slurm.processes, slurm.clock, slurm.settings());
+  REQUIRE(executor.hold(1s, [] {}, {}));
+  const auto outcomes = executor.run_block(block_of_two_pairs(), {});
+  REQUIRE(outcomes);
+  CHECK(outcomes->size() == 4);
+  CHECK(slurm.calls("srun") == 2);
+  CHECK(slurm.submitted == 0);
 }
 
 TEST_CASE("a job of an earlier torchwatch is used on, once its steps have ended") {

@@ -28,14 +28,16 @@ struct CarrySettings {
 
 /// What a lane carries out in one step, and what counts together or not at all.
 struct Order {
-  std::string id;                       ///< of this try: an answer names it
-  std::vector<executor::RunSpec> runs;  ///< one, or the two of an interleaved pair
+  std::string id;            ///< of this try: an answer names it
+  executor::RunBlock block;  ///< of at least one run
   CarrySettings settings;
 };
 
-/// Largest order that is read, and largest answer: two results and their words.
+/// Most runs of an order.
+inline constexpr std::size_t kRunsMax = 16;
+/// Largest order that is read, and largest answer: a block's results and their words.
 inline constexpr std::size_t kOrderBytesMax = 1U << 20U;
-inline constexpr std::size_t kAnswerBytesMax = 40U << 20U;
+inline constexpr std::size_t kAnswerBytesMax = 80U << 20U;
 
 /// Writes an order as one line of JSON. With equal input it is always the same.
 std::string to_json(const Order&);

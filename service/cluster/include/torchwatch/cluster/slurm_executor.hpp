@@ -17,7 +17,7 @@
 namespace torchwatch::cluster {
 
 /// Carries out runs on a node of a Slurm cluster. It holds one lane: a job that only waits, in
-/// which each run, or each interleaved pair, is one step of `torchwatch-carry`. The lane is asked
+/// which each run, or each block of runs, is one step of `torchwatch-carry`. The lane is asked
 /// for at the first run, found again by its name after a restart, and given back when this object
 /// ends. One order at a time; further calls wait.
 class SlurmExecutor final : public executor::Executor {
@@ -48,6 +48,8 @@ class SlurmExecutor final : public executor::Executor {
   Result<executor::RunOutcome> run(const executor::RunSpec& spec, std::stop_token stop) override;
   Result<std::array<executor::RunOutcome, 2>> run_pair(std::array<executor::RunSpec, 2> specs,
                                                        std::stop_token stop) override;
+  Result<std::vector<executor::RunOutcome>> run_block(executor::RunBlock block,
+                                                      std::stop_token stop) override;
 
   std::string node() override;
 
@@ -62,11 +64,11 @@ class SlurmExecutor final : public executor::Executor {
   struct Loss;
   static std::optional<Loss> loss_of(const process::ProcessOutcome&, const Answer&, const Order&);
   Status require_node(const std::string& wanted) const;
-  Result<std::vector<executor::RunOutcome>> carry_out(std::vector<executor::RunSpec>,
-                                                      std::stop_token);
+  bool is_one_order(const executor::RunBlock&) const;
+  Result<std::vector<executor::RunOutcome>> carry_out(executor::RunBlock, std::stop_token);
 
   Settings settings_;
-  std::mutex mutex_;  ///< held for an order
+  mutable std::mutex mutex_;  ///< held for an order
   std::unique_ptr<Lane> lane_;
 };
 

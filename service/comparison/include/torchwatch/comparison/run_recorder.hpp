@@ -33,6 +33,12 @@ struct RunSlot {
   const MeasurableBuild& measured;
 };
 
+/// How the runs of a block are made.
+struct Manner {
+  Pass pass = Pass::timing;
+  bool is_in_pairs = false;  ///< two by two, interleaved; only timing runs
+};
+
 /// A lane's node, on which a run is to take place, and the lock of what its lanes share. The lock
 /// is held by who calls; it is open while the run is under way.
 struct Place {
@@ -77,12 +83,12 @@ class RunRecorder {
   /// Runs an interleaved pair of timing runs; the first one begins. If one fails, the other
   /// measured without a partner and counts as failed, too. Errors: those of run.
   Result<std::array<MachineRun, 2>> run_pair(const std::array<RunSlot, 2>&, const Plan& plan,
-                                             const Benchmark& benchmark, std::stop_token stop,
-                                             Place* place = nullptr);
-  /// Runs one after the other and stores both or none. Errors: those of run.
-  Result<std::array<MachineRun, 2>> run_both(const std::array<RunSlot, 2>&, const Plan& plan,
-                                             const Benchmark& benchmark, Pass pass,
-                                             std::stop_token stop, Place& place);
+                                             const Benchmark& benchmark, std::stop_token stop);
+  /// Makes runs one after the other, or two by two as interleaved pairs, and stores all of them or
+  /// none. Errors: those of run.
+  Result<std::vector<MachineRun>> run_block(const std::vector<RunSlot>&, const Plan& plan,
+                                            const Benchmark& benchmark, Manner manner,
+                                            std::stop_token stop, Place* place = nullptr);
 
   /// Whether a run has said of which machine class all of them are.
   bool knows_class() const { return !class_.empty(); }
@@ -101,13 +107,11 @@ class RunRecorder {
   Status wait_after_kills(std::stop_token stop, Place*);
   template <typename Call>
   auto carry_out(Place*, const Call&);
-  Result<executor::RunOutcome> outcome_of(const Issued&, std::stop_token stop, Place*);
-  Result<std::array<executor::RunOutcome, 2>> outcomes_of(const std::array<Issued, 2>&,
-                                                          std::stop_token stop, Place*);
-  Error lost(const Error&, const std::vector<const Issued*>&, Place*);
-  Status require_class(const executor::RunOutcome&, Place*);
-  Result<std::array<MachineRun, 2>> store(const std::array<Issued, 2>&,
-                                          const std::vector<storage::AttemptEnd>&);
+  Result<std::vector<executor::RunOutcome>> outcomes_of(const std::vector<Issued>&,
+                                                        bool is_in_pairs, std::stop_token stop,
+                                                        Place*);
+  Error lost(const Error&, const std::vector<Issued>&, Place*);
+  Status require_class(const std::vector<executor::RunOutcome>&, Place*);
   void note(bool was_killed) { killed_in_a_row_ = was_killed ? killed_in_a_row_ + 1 : 0; }
   static MachineRun ended(const Issued&, const storage::AttemptEnd&);
   Result<std::string> machine(const std::string& environment_digest);

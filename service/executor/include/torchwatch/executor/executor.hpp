@@ -50,6 +50,13 @@ struct RunFailure {
 
 using RunOutcome = std::variant<protocol::RunResult, RunFailure>;
 
+/// Runs that are carried out one after the other on one machine: each alone, or two by two as
+/// interleaved pairs.
+struct RunBlock {
+  std::vector<RunSpec> runs = {};
+  bool is_in_pairs = false;
+};
+
 /// Carries out runs. A result counts only for the attempt that was issued. Thread-safe.
 class Executor {
  public:
@@ -63,6 +70,9 @@ class Executor {
   /// specs' `request.interleave`. Errors: those of `run`; then neither run counts.
   virtual Result<std::array<RunOutcome, 2>> run_pair(std::array<RunSpec, 2> specs,
                                                      std::stop_token stop) = 0;
+  /// Carries out a block and waits until all of it has ended; outcomes come in the order of its
+  /// runs. Errors: those of `run`; then none of its runs counts.
+  virtual Result<std::vector<RunOutcome>> run_block(RunBlock block, std::stop_token stop);
   /// Returns the node of a cluster where the newest run took place; empty for this machine.
   virtual std::string node() { return {}; }
 };
