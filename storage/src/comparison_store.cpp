@@ -2,7 +2,6 @@
 
 #include "benchmarks.hpp"
 #include "setbacks.hpp"
-#include "torchwatch/storage/verdicts.hpp"
 #include "transaction.hpp"
 #include "words.hpp"
 
@@ -215,10 +214,6 @@ Status ComparisonStore::add_verdict(const VerdictRow& row) {
                                     to_string(row.series)));
 }
 
-Result<std::vector<VerdictRow>> ComparisonStore::verdicts_of(Id comparison) {
-  return storage::verdicts_of(database_, comparison);
-}
-
 Result<ComparisonRow> ComparisonStore::get(Id id) {
   return read(database_, [&](Connection& connection) { return comparison_of(connection, id); });
 }
@@ -256,6 +251,14 @@ Result<std::vector<ComparisonRow>> ComparisonStore::nightlies_before(Id comparis
         Query(connection, kSelect + "WHERE purpose = 'nightly' AND id < ? ORDER BY id DESC LIMIT ?",
               comparison, limit),
         row_of);
+  });
+}
+
+Result<std::optional<Id>> ComparisonStore::nightly_after(Id comparison) {
+  return read(database_, [&](Connection& connection) -> Result<std::optional<Id>> {
+    Query query(connection, "SELECT min(id) FROM comparison WHERE purpose = 'nightly' AND id > ?",
+                comparison);
+    return query.next() ? query.take<std::optional<Id>>() : std::nullopt;
   });
 }
 

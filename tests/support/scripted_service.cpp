@@ -13,6 +13,7 @@
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
 #include "torchwatch/storage/outbox_store.hpp"
+#include "torchwatch/storage/verdicts.hpp"
 
 namespace torchwatch::test {
 namespace {
@@ -104,7 +105,7 @@ Result<std::string> final_state(storage::Database& database) {
          << comparison.reason << "\n";
     TW_TRY(const auto can_matter, storage::TrunkRangeStore(database).find(comparison.id));
     if (can_matter) text << "  " << *can_matter << " commits can matter\n";
-    TW_TRY(const auto verdicts, storage::ComparisonStore(database).verdicts_of(comparison.id));
+    TW_TRY(const auto verdicts, storage::verdicts_of(database, comparison.id));
     for (const auto& verdict : verdicts) {
       text << "  " << to_string(verdict.series) << ": " << to_string(verdict.verdict) << "\n";
     }

@@ -7,6 +7,7 @@
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
+#include "torchwatch/storage/verdicts.hpp"
 
 namespace torchwatch::api {
 namespace {
@@ -128,7 +129,7 @@ Result<Reply> get_comparison(const Request& request, const Backend& backend) {
   TW_TRY(const auto id, http::id_of(request));
   storage::ComparisonStore comparisons(backend.database);
   TW_TRY(const auto comparison, comparisons.get(id));
-  TW_TRY(const auto verdicts, comparisons.verdicts_of(id));
+  TW_TRY(const auto verdicts, storage::verdicts_of(backend.database, id));
   json out = comparisons_json(storage::listed({comparison}), request, backend).front();
   out["runs_url"] = "/api/v1/comparisons/" + std::to_string(id) + "/runs";
   out["summary"] = summary_json(comparison);

@@ -9,8 +9,8 @@
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/build_store.hpp"
-#include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
+#include "torchwatch/storage/verdicts.hpp"
 
 namespace torchwatch::bisection {
 namespace {
@@ -105,7 +105,7 @@ Status open_bisection(comparison::Services& services, const comparison::Comparis
 
   auto spec = spec_between(services.config, baseline.trunk_commit, candidate.trunk_commit);
   spec.base = baseline.id;
-  TW_TRY(const auto verdicts, storage::ComparisonStore(services.database).verdicts_of(compared.id));
+  TW_TRY(const auto verdicts, storage::verdicts_of(services.database, compared.id));
   for (const auto& verdict : verdicts) {
     const bool is_meant = std::ranges::any_of(
         incident.series, [&](const auto& row) { return row.series == verdict.series; });

@@ -13,10 +13,10 @@
 #include "torchwatch/runs/run_store.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/build_store.hpp"
-#include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
 #include "torchwatch/storage/outbox_store.hpp"
 #include "torchwatch/storage/study_store.hpp"
+#include "torchwatch/storage/verdicts.hpp"
 #include "torchwatch/terminal/bisection_text.hpp"
 
 namespace torchwatch::commands {
@@ -100,7 +100,7 @@ Result<ComparisonFacts> gather(storage::Database& database, const config::Config
   if (comparison.baseline) {
     TW_TRY(facts.baseline, builds.get(*comparison.baseline));
   }
-  TW_TRY(facts.verdicts, storage::ComparisonStore(database).verdicts_of(comparison.id));
+  TW_TRY(facts.verdicts, storage::verdicts_of(database, comparison.id));
   TW_TRY(facts.newly_measured, report::newly_measured(database, comparison, facts.verdicts));
   TW_TRY(const auto runs,
          storage::RunStore(database).runs_of({storage::OwnerKind::comparison, comparison.id}));

@@ -7,7 +7,7 @@
 #include "torchwatch/nightly/source_commits.hpp"
 #include "torchwatch/nightly/stages.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
-#include "torchwatch/storage/comparison_store.hpp"
+#include "torchwatch/storage/verdicts.hpp"
 
 namespace torchwatch::daemon {
 namespace {
@@ -23,8 +23,7 @@ Result<std::vector<Series>> screened_series(comparison::Services& services,
   TW_TRY(const auto opened,
          nightly::open_requested_comparison(services, bad.id, good.id, false, selection));
   TW_TRY(const auto comparison, nightly::carry_out_comparison(services, opened, stop));
-  TW_TRY(const auto verdicts,
-         storage::ComparisonStore(services.database).verdicts_of(comparison.id));
+  TW_TRY(const auto verdicts, storage::verdicts_of(services.database, comparison.id));
   std::vector<Series> all_series;
   for (const auto& verdict : verdicts) {
     const bool is_asked = comparison::is_selected(selection, verdict.series.metric);

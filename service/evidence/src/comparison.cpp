@@ -61,13 +61,17 @@ void sort_rows(std::vector<HeatRow>& rows, HeatOrder order) {
   if (order == HeatOrder::domain) std::ranges::stable_sort(rows, {}, &HeatRow::domain);
 }
 
-/// The verdicts of one metric, by workload and variant.
-Result<std::vector<VerdictRow>> verdicts_on(const Context& context, storage::Id comparison,
-                                            Metric metric) {
-  TW_TRY(auto verdicts, storage::verdicts_of(context.database, comparison, metric));
-  std::ranges::sort(verdicts, {}, [](const auto& row) {
-    const auto& benchmark = row.series.benchmark;
-    return std::tuple(benchmark.workload, benchmark.variant, benchmark.configuration);
+using Verdicts = std::vector<const VerdictRow*>;
+
+/// Those of one metric, by workload and variant.
+Verdicts sorted_on(Metric metric, const std::vector<VerdictRow>& rows) {
+  Verdicts verdicts;
+  for (const auto& row : rows) {
+    if (row.series.metric == metric) verdicts.push_back(&row);
+  }
+  std::ranges::sort(verdicts, {}, [](const auto* row) {
+    const auto& benchmark = row->series.benchmark;
+    return std::tie(benchmark.workload, benchmark.variant, benchmark.configuration);
   });
   return verdicts;
 }
@@ -77,8 +81,7 @@ Result<std::vector<VerdictRow>> verdicts_on(const Context& context, storage::Id 
 Result<drawing::ForestPlot> forest_of(const Context& context,
                                       const storage::ComparisonRow& comparison,
                                       std::optional<Metric> metric) {
-  TW_TRY(const auto verdicts,
-         storage::ComparisonStore(context.database).verdicts_of(comparison.id));
+  TW_TRY(const auto verdicts, storage::verdicts_of(context.database, comparison.id));
   TW_TRY(const auto names, side_names(context, comparison));
   drawing::ForestPlot plot{.title = names.candidate + " against " + names.baseline,
                            .metric = metric,
@@ -112,19 +115,20 @@ std::string row_name(const Benchmark& benchmark) {
 }
 
 Result<drawing::HeatMap> heat_map_of(const Context& context,
-                                     const storage::ComparisonRow& comparison, Metric metric,
+                                     const storage::ComparisonRow& comparison,
+                                     const std::vector<VerdictRow>& rows, Metric metric,
                                      const Domains& domains, HeatOrder order) {
-  TW_TRY(const auto verdicts, verdicts_on(context, comparison.id, metric));
+  const auto verdicts = sorted_on(metric, rows);
   TW_TRY(const auto names, side_names(context, comparison));
   std::set<Configuration> present;
-  for (const auto& row : verdicts) present.insert(row.series.benchmark.configuration);
+  for (const auto* row : verdicts) present.insert(row->series.benchmark.configuration);
   drawing::HeatMap map{.title = names.candidate + " against " + names.baseline,
                        .metric = metric,
                        .is_by_domain = order == HeatOrder::domain,
                        .threshold = context.threshold};
   for (const auto configuration : present) map.configurations.push_back(to_string(configuration));
-  for (const auto& verdict : verdicts) {
-    const auto& benchmark = verdict.series.benchmark;
+  for (const auto* verdict : verdicts) {
+    const auto& benchmark = verdict->series.benchmark;
     const auto name = row_name(benchmark);
     if (map.rows.empty() || map.rows.back().workload != name) {
       const auto domain = domains.find(benchmark.workload);
@@ -133,7 +137,7 @@ Result<drawing::HeatMap> heat_map_of(const Context& context,
                           .cells = std::vector<HeatCell>(present.size())});
     }
     const auto column = std::distance(present.begin(), present.find(benchmark.configuration));
-    map.rows.back().cells[static_cast<std::size_t>(column)] = cell_of(verdict, context);
+    map.rows.back().cells[static_cast<std::size_t>(column)] = cell_of(*verdict, context);
   }
   sort_rows(map.rows, order);
   return map;
@@ -144,14 +148,14 @@ Result<Sparklines> sparklines_of(const Context& context, storage::Id comparison,
   storage::EvidenceReader reader(context.database);
   Sparklines all;
   TW_TRY(all.comparisons, reader.judged_nightlies(comparison, count));
-  TW_TRY(const auto verdicts, verdicts_on(context, comparison, metric));
+  TW_TRY(const auto rows, storage::verdicts_of(context.database, comparison, metric));
   std::map<Benchmark, std::size_t> places;
-  for (const auto& row : verdicts) {
-    places.emplace(row.series.benchmark, all.lines.size());
-    all.lines.push_back({.series = row.series,
+  for (const auto* row : sorted_on(metric, rows)) {
+    places.emplace(row->series.benchmark, all.lines.size());
+    all.lines.push_back({.series = row->series,
                          .values = std::vector<std::optional<double>>(all.comparisons.size()),
-                         .verdict = row.verdict,
-                         .threshold = threshold_of(row, context)});
+                         .verdict = row->verdict,
+                         .threshold = threshold_of(*row, context)});
   }
   if (all.comparisons.empty()) return all;
   TW_TRY(const auto levels,

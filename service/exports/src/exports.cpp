@@ -10,6 +10,7 @@
 #include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
+#include "torchwatch/storage/verdicts.hpp"
 
 namespace torchwatch::exports {
 namespace {
@@ -122,7 +123,7 @@ Status export_verdicts(storage::Database& database, ExportFormat format, std::os
   TW_TRY(const auto builds, names_of_builds(database));
   TW_TRY(const auto comparisons, all_of<storage::ComparisonRow>(store));
   for (const auto& comparison : comparisons) {
-    TW_TRY(const auto verdicts, store.verdicts_of(comparison.id));
+    TW_TRY(const auto verdicts, storage::verdicts_of(database, comparison.id));
     for (const auto& verdict : verdicts) {
       TW_TRY_VOID(writer.write(row_of(comparison, verdict, builds)));
     }

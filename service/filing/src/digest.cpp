@@ -7,6 +7,7 @@
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/outbox_store.hpp"
+#include "torchwatch/storage/verdicts.hpp"
 
 namespace torchwatch::filing {
 namespace {
@@ -30,7 +31,7 @@ std::string month_before(storage::WallMillis time) {
 Status add_improvements(storage::Database& database, const storage::ComparisonRow& comparison,
                         std::vector<report::Improvement>& to) {
   TW_TRY(const auto build, storage::BuildStore(database).get(comparison.candidate));
-  TW_TRY(const auto verdicts, storage::ComparisonStore(database).verdicts_of(comparison.id));
+  TW_TRY(const auto verdicts, storage::verdicts_of(database, comparison.id));
   for (const auto& verdict : verdicts) {
     if (verdict.verdict != Verdict::improved) continue;
     to.push_back({build.name, report::effect_of(verdict)});

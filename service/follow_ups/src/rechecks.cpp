@@ -5,6 +5,7 @@
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
+#include "torchwatch/storage/verdicts.hpp"
 
 namespace torchwatch::follow_ups {
 namespace {
@@ -86,7 +87,7 @@ Result<std::optional<IncidentRow>> conclude_recheck(comparison::Services& servic
                                                     const ComparisonRow& recheck) {
   storage::IncidentStore store(services.database);
   TW_TRY(auto incident, store.get(*recheck.incident));
-  TW_TRY(const auto verdicts, storage::ComparisonStore(services.database).verdicts_of(recheck.id));
+  TW_TRY(const auto verdicts, storage::verdicts_of(services.database, recheck.id));
   const bool is_over = report::outcome_for(incident, verdicts) == report::RecheckOutcome::gone;
   if (!is_over || incident.state == storage::IncidentState::closed) return std::nullopt;
   TW_TRY(const bool shown_since, is_shown_since(services, incident, recheck));

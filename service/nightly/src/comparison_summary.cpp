@@ -13,6 +13,7 @@
 #include "torchwatch/records/machine_facts.hpp"
 #include "torchwatch/runs/run_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
+#include "torchwatch/storage/verdicts.hpp"
 
 namespace torchwatch::nightly {
 namespace {
@@ -105,7 +106,7 @@ Result<std::optional<NightlyBefore>> nightly_before(comparison::Services& servic
   storage::ComparisonStore comparisons(services.database);
   TW_TRY(const auto earlier, comparisons.nightly_of(*row.baseline));
   if (!earlier) return std::nullopt;
-  TW_TRY(auto verdicts, comparisons.verdicts_of(earlier->id));
+  TW_TRY(auto verdicts, storage::verdicts_of(services.database, earlier->id));
   return NightlyBefore{earlier->id, std::move(verdicts)};
 }
 

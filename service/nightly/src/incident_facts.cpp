@@ -19,8 +19,8 @@
 #include "torchwatch/secrets/secrets.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/build_store.hpp"
-#include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
+#include "torchwatch/storage/verdicts.hpp"
 #include "torchwatch/tracing/tracing.hpp"
 
 namespace torchwatch::nightly {
@@ -253,8 +253,7 @@ Result<report::IncidentFacts> incident_facts(comparison::Services& services,
   facts.comparison = candidate.name;
   facts.candidate = build_facts(candidate);
   facts.baseline = build_facts(baseline);
-  TW_TRY(const auto verdicts,
-         storage::ComparisonStore(services.database).verdicts_of(comparison.id));
+  TW_TRY(const auto verdicts, storage::verdicts_of(services.database, comparison.id));
   for (const auto& series : incident.series) {
     const auto verdict = std::ranges::find(verdicts, series.series, &storage::VerdictRow::series);
     if (verdict == verdicts.end()) continue;

@@ -9,6 +9,7 @@
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
+#include "torchwatch/storage/verdicts.hpp"
 
 namespace torchwatch::notify {
 namespace {
@@ -29,7 +30,7 @@ struct Mark {
 };
 
 Result<report::SortedVerdicts> verdicts_of(const NoticeParts& parts, storage::Id comparison) {
-  TW_TRY(const auto verdicts, storage::ComparisonStore(parts.database).verdicts_of(comparison));
+  TW_TRY(const auto verdicts, storage::verdicts_of(parts.database, comparison));
   TW_TRY(const auto incidents, storage::IncidentStore(parts.database).of_comparison(comparison));
   return report::sorted(verdicts, incidents);
 }

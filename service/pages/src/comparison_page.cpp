@@ -16,6 +16,7 @@
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
 #include "torchwatch/storage/study_store.hpp"
+#include "torchwatch/storage/verdicts.hpp"
 
 namespace torchwatch::pages {
 namespace {
@@ -185,15 +186,9 @@ html::Fragment sentence_on(const report::SortedVerdicts& sorted, std::size_t ver
 /// Links to the nightlies before and after one.
 Result<html::Fragment> neighbours_of(const storage::ComparisonRow& row, const View& view) {
   if (row.purpose != storage::Purpose::nightly) return html::Fragment();
-  constexpr int kSearched = 200;
   storage::ComparisonStore store(view.sources.database);
   TW_TRY(const auto before, store.nightlies_before(row.id, 1));
-  TW_TRY(const auto newest, store.list(kSearched));
-  std::optional<storage::Id> after;
-  for (const auto& other : newest) {
-    const bool is_later = other.id > row.id && other.purpose == storage::Purpose::nightly;
-    if (is_later) after = other.id;
-  }
+  TW_TRY(const auto after, store.nightly_after(row.id));
   auto line = html::link(before.empty() ? "" : view.to_comparison(before.front().id),
                          before.empty() ? "" : "The nightly before", "prev");
   if (after) {
@@ -238,7 +233,7 @@ Result<Page> page_of(const storage::ComparisonRow& row, const Shown& shown, View
   view.confidence = row.confidence.value_or(view.sources.confidence);
   TW_TRY(const auto name, name_of_comparison(row, view));
   TW_TRY(const auto state, report::result_word(database, row, view.service_now.doing.comparison));
-  TW_TRY(const auto verdicts, storage::ComparisonStore(database).verdicts_of(row.id));
+  TW_TRY(const auto verdicts, storage::verdicts_of(database, row.id));
   TW_TRY(const auto incidents, storage::IncidentStore(database).of_comparison(row.id));
   TW_TRY(const auto found, incident_table(incidents, view));
   const auto sorted = report::sorted(verdicts, incidents);

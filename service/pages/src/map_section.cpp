@@ -9,6 +9,7 @@
 #include "torchwatch/figures/figures.hpp"
 #include "torchwatch/records/words.hpp"
 #include "torchwatch/storage/incident_store.hpp"
+#include "torchwatch/storage/verdicts.hpp"
 
 namespace torchwatch::pages {
 namespace {
@@ -131,8 +132,8 @@ Result<html::Fragment> heat_map_section(const storage::ComparisonRow& row, const
                                         const std::vector<VerdictRow>& verdicts,
                                         const report::SortedVerdicts& sorted, const View& view) {
   if (verdicts.empty()) return html::Fragment();
-  TW_TRY(auto map,
-         evidence::heat_map_of(context_of(view), row, shown.metric, domains_of(view), shown.order));
+  TW_TRY(auto map, evidence::heat_map_of(context_of(view), row, verdicts, shown.metric,
+                                         domains_of(view), shown.order));
   map.frame.id = "map";
   // The means are of the whole comparison, whatever part of it is shown.
   const auto means = means_text(map);
@@ -162,8 +163,7 @@ Result<html::Fragment> newest_matrix(const std::vector<storage::ComparisonRow>& 
     const bool says_nothing_of_builds =
         row.purpose == storage::Purpose::drill || row.purpose == storage::Purpose::study;
     if (says_nothing_of_builds) continue;
-    TW_TRY(const auto verdicts,
-           storage::ComparisonStore(view.sources.database).verdicts_of(row.id));
+    TW_TRY(const auto verdicts, storage::verdicts_of(view.sources.database, row.id));
     if (verdicts.empty()) continue;
     TW_TRY(const auto incidents,
            storage::IncidentStore(view.sources.database).of_comparison(row.id));

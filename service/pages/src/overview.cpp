@@ -14,6 +14,7 @@
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
 #include "torchwatch/storage/request_store.hpp"
+#include "torchwatch/storage/verdicts.hpp"
 
 namespace torchwatch::pages {
 namespace {
@@ -36,7 +37,7 @@ struct State {
 };
 
 Result<State> state_of_newest(const ComparisonRow& row, const View& view) {
-  TW_TRY(const auto verdicts, storage::ComparisonStore(view.sources.database).verdicts_of(row.id));
+  TW_TRY(const auto verdicts, storage::verdicts_of(view.sources.database, row.id));
   TW_TRY(const auto incidents, storage::IncidentStore(view.sources.database).of_comparison(row.id));
   TW_TRY(const auto name, name_of_comparison(row, view));
   const auto sorted = report::sorted(verdicts, incidents);

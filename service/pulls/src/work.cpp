@@ -15,6 +15,7 @@
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/outbox_store.hpp"
 #include "torchwatch/storage/request_store.hpp"
+#include "torchwatch/storage/verdicts.hpp"
 
 namespace torchwatch::pulls {
 namespace {
@@ -169,7 +170,7 @@ class Work {
   }
 
   Status say_what_came(const ComparisonRow& row) {
-    TW_TRY(const auto verdicts, storage::ComparisonStore(services_.database).verdicts_of(row.id));
+    TW_TRY(const auto verdicts, storage::verdicts_of(services_.database, row.id));
     const auto sorted = report::sorted(verdicts, {});
     Came came{.sentence = report::outcome_text(sorted), .changed = sorted.regressed};
     // What ran before and does not with the head has no figure, and is the first thing to look at.

@@ -12,6 +12,7 @@
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
+#include "torchwatch/storage/verdicts.hpp"
 
 namespace torchwatch::report {
 namespace {
@@ -169,7 +170,7 @@ Result<std::vector<Benchmark>> newly_measured(storage::Database& database,
   storage::ComparisonStore comparisons(database);
   TW_TRY(const auto before, comparisons.nightly_of(*row.baseline));
   if (!before) return added;
-  TW_TRY(const auto earlier, comparisons.verdicts_of(before->id));
+  TW_TRY(const auto earlier, storage::verdicts_of(database, before->id));
   if (earlier.empty()) return added;
   const auto measures = [](const Benchmark& benchmark) {
     return [&benchmark](const VerdictRow& verdict) {

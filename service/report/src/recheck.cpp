@@ -8,6 +8,7 @@
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
+#include "torchwatch/storage/verdicts.hpp"
 
 namespace torchwatch::report {
 namespace {
@@ -52,7 +53,7 @@ std::vector<storage::IncidentSeriesRow> worse_series(std::vector<VerdictRow> ver
 Result<Recheck> recheck_of(storage::Database& database, const IncidentRow& incident,
                            storage::ComparisonRow row) {
   TW_TRY(const auto candidate, storage::BuildStore(database).get(row.candidate));
-  TW_TRY(const auto verdicts, storage::ComparisonStore(database).verdicts_of(row.id));
+  TW_TRY(const auto verdicts, storage::verdicts_of(database, row.id));
   auto outcome = is_end(row.state) ? RecheckOutcome::none : RecheckOutcome::due;
   if (!verdicts.empty()) outcome = outcome_for(incident, verdicts);
   return Recheck{.comparison = std::move(row),

@@ -4,6 +4,7 @@
 
 #include "api_fixture.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
+#include "torchwatch/storage/verdicts.hpp"
 
 using namespace torchwatch;
 using namespace torchwatch::storage;
@@ -25,7 +26,7 @@ struct Ended : Api {
 
 TEST_CASE("a comparison's page has the verdicts, and the unchanged ones folded") {
   Ended api;
-  auto row = ComparisonStore(*api.database).verdicts_of(1).value().front();
+  auto row = verdicts_of(*api.database, 1).value().front();
   row.series.metric = Metric::cpu_peak;
   row.verdict = Verdict::unchanged;
   REQUIRE(ComparisonStore(*api.database).add_verdict(row));
@@ -39,7 +40,7 @@ TEST_CASE("a comparison's page has the verdicts, and the unchanged ones folded")
 
 TEST_CASE("very many unchanged series are listed for those who ask") {
   Ended api;
-  auto row = ComparisonStore(*api.database).verdicts_of(1).value().front();
+  auto row = verdicts_of(*api.database, 1).value().front();
   row.verdict = Verdict::unchanged;
   for (int i = 0; i < 201; ++i) {
     row.series.benchmark.workload = "workload_" + std::to_string(i);
@@ -66,7 +67,7 @@ TEST_CASE("very many unchanged series are listed for those who ask") {
 
 TEST_CASE("what a comparison's page is asked for alone is alone in its heat map, too") {
   Ended api;
-  auto row = ComparisonStore(*api.database).verdicts_of(1).value().front();
+  auto row = verdicts_of(*api.database, 1).value().front();
   const auto regressed = row.series.benchmark.workload;
   row.series.benchmark.workload = "alexnet";
   row.verdict = Verdict::unchanged;
@@ -89,7 +90,7 @@ TEST_CASE("what a comparison's page is asked for alone is alone in its heat map,
 
 TEST_CASE("a comparison's page and its twin list what moved exactly below the threshold") {
   Ended api;
-  auto row = ComparisonStore(*api.database).verdicts_of(1).value().front();
+  auto row = verdicts_of(*api.database, 1).value().front();
   row.series.metric = Metric::cpu_peak;
   row.verdict = Verdict::unchanged;
   row.ratio = row.interval_low = row.interval_high = 1.007;

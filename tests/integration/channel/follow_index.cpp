@@ -18,6 +18,7 @@
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
 #include "torchwatch/storage/request_store.hpp"
+#include "torchwatch/storage/verdicts.hpp"
 
 namespace {
 
@@ -27,7 +28,7 @@ using nlohmann::json;
 constexpr const char* kToken = "a-token-for-tests-1234";
 
 json comparison_json(storage::Database& database, const storage::ComparisonRow& row) {
-  const auto verdicts = storage::ComparisonStore(database).verdicts_of(row.id).value();
+  const auto verdicts = storage::verdicts_of(database, row.id).value();
   return {{"id", row.id},
           {"candidate", row.candidate},
           {"baseline", row.baseline ? json(*row.baseline) : json()},

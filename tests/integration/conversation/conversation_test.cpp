@@ -7,9 +7,9 @@
 #include "talk.hpp"
 #include "torchwatch/nightly/triage.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
-#include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/outbox_store.hpp"
 #include "torchwatch/storage/request_store.hpp"
+#include "torchwatch/storage/verdicts.hpp"
 #include "torchwatch/tracker/mute_store.hpp"
 
 using namespace torchwatch;
@@ -192,7 +192,7 @@ TEST_CASE("a muted series opens no incident until its date, and is judged meanwh
   const auto incidents = storage::IncidentStore(database).list(10).value();
   REQUIRE(incidents.size() == 1);
   CHECK(incidents[0].series.front().series.benchmark.workload == "dlrm");
-  const auto verdicts = storage::ComparisonStore(database).verdicts_of(incidents[0].comparison);
+  const auto verdicts = storage::verdicts_of(database, incidents[0].comparison);
   CHECK(std::ranges::any_of(verdicts.value(), [](const auto& verdict) {
     return verdict.verdict == Verdict::regressed &&
            verdict.series.benchmark.workload == "soft_actor_critic";

@@ -6,6 +6,7 @@
 #include "torchwatch/evidence/series.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
+#include "torchwatch/storage/verdicts.hpp"
 
 using namespace torchwatch;
 
@@ -29,6 +30,14 @@ struct Judged : EvidenceRows {
   Id candidate = add_build("2.14.0.dev20260817");
   storage::ComparisonRow row = add_comparison(candidate, baseline);
 };
+
+/// The map of all verdicts on `rows.row`.
+drawing::HeatMap heat_map(EvidenceRows& rows, const storage::ComparisonRow& row, Metric metric,
+                          const evidence::Domains& domains = {},
+                          evidence::HeatOrder order = evidence::HeatOrder::name) {
+  const auto verdicts = storage::verdicts_of(*rows.database, row.id).value();
+  return evidence::heat_map_of(rows.context, row, verdicts, metric, domains, order).value();
+}
 
 }  // namespace
 
@@ -79,7 +88,7 @@ TEST_CASE("an exact series is drawn by the exact threshold, the others by theirs
   CHECK(forest.rows[0].threshold == 1.07);
   CHECK(forest.rows[2].ratio == 1.03);
   CHECK(forest.rows[2].threshold == 1.02);
-  const auto map = evidence::heat_map_of(rows.context, rows.row, kCounted).value();
+  const auto map = heat_map(rows, rows.row, kCounted);
   CHECK(map.rows.at(0).cells.at(0).threshold == 1.02);
   CHECK(evidence::strips_of(rows.context, rows.row, exact.series).value().strips.threshold == 1.02);
   CHECK(evidence::strips_of(rows.context, rows.row, kResnet).value().strips.threshold == 1.07);
@@ -89,7 +98,7 @@ TEST_CASE("an exact series is drawn by the exact threshold, the others by theirs
 
 TEST_CASE("a heat map has a row for each workload, and no verdict where there is none") {
   Judged rows;
-  const auto map = evidence::heat_map_of(rows.context, rows.row, Metric::time).value();
+  const auto map = heat_map(rows, rows.row, Metric::time);
   CHECK(map.configurations == std::vector<std::string>{"cpu-train", "cpu-infer"});
   REQUIRE(map.rows.size() == 2);
   CHECK(map.rows[0].workload == "alexnet");
@@ -105,7 +114,7 @@ TEST_CASE("a heat map is ordered by effect or by domain where that is asked for"
   Judged rows;
   const evidence::Domains domains{{"alexnet", "vision"}, {"resnet18", "a domain before it"}};
   const auto map_by = [&](evidence::HeatOrder order) {
-    return evidence::heat_map_of(rows.context, rows.row, Metric::time, domains, order).value();
+    return heat_map(rows, rows.row, Metric::time, domains, order);
   };
   CHECK(map_by(evidence::HeatOrder::name).rows.front().workload == "alexnet");
   const auto by_effect = map_by(evidence::HeatOrder::effect);
@@ -121,7 +130,7 @@ TEST_CASE("a variant has a row of its own in a heat map") {
   auto variant = kResnet;
   variant.benchmark.variant.precision = Precision::bf16;
   rows.add_verdict(rows.row.id, variant, Verdict::unchanged, 1.0);
-  const auto map = evidence::heat_map_of(rows.context, rows.row, Metric::time).value();
+  const auto map = heat_map(rows, rows.row, Metric::time);
   REQUIRE(map.rows.size() == 3);
   CHECK(map.rows[2].workload == "resnet18 bf16");
   CHECK(map.rows[2].workload == evidence::row_name(variant.benchmark));
@@ -149,9 +158,7 @@ TEST_CASE("sparklines have the values of the judged nightlies up to a comparison
 TEST_CASE("small multiples are the sparklines of one configuration in the order of the heat map") {
   Judged rows;
   rows.context.links.series = [](const Series& series) { return "s/" + to_string(series); };
-  const auto map =
-      evidence::heat_map_of(rows.context, rows.row, Metric::time, {}, evidence::HeatOrder::effect)
-          .value();
+  const auto map = heat_map(rows, rows.row, Metric::time, {}, evidence::HeatOrder::effect);
   const auto lines = evidence::sparklines_of(rows.context, rows.row.id, Metric::time).value();
   const auto train =
       evidence::small_multiples_of(rows.context, lines, kResnet.benchmark.configuration, map);
@@ -174,6 +181,6 @@ TEST_CASE("a comparison without verdicts has no drawing with rows") {
   const auto build = rows.add_build("2.14.0.dev20260817");
   const auto row = rows.add_comparison(build, build);
   CHECK(evidence::forest_of(rows.context, row).value().rows.empty());
-  CHECK(evidence::heat_map_of(rows.context, row, Metric::time).value().rows.empty());
+  CHECK(heat_map(rows, row, Metric::time).rows.empty());
   CHECK(evidence::sparklines_of(rows.context, row.id, Metric::time).value().lines.empty());
 }

@@ -11,6 +11,7 @@
 #include "torchwatch/nightly/stages.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
+#include "torchwatch/storage/verdicts.hpp"
 
 using namespace torchwatch;
 using Catch::Contains;
@@ -52,7 +53,7 @@ struct Day {
   }
 
   std::vector<storage::VerdictRow> verdicts_of(const std::string& name) {
-    auto all = storage::ComparisonStore(service->services().database).verdicts_of(nightly).value();
+    auto all = storage::verdicts_of(service->services().database, nightly).value();
     std::erase_if(all, [&](const auto& row) { return row.series.benchmark.workload != name; });
     return all;
   }
@@ -120,7 +121,7 @@ TEST_CASE("a setting that only a runner could apply is not supported by an exter
     if (!opened) FAIL(opened.error().text());
     const auto ended = nightly::carry_out_comparison(services, *opened, {});
     if (!ended) FAIL(ended.error().text());
-    return storage::ComparisonStore(services.database).verdicts_of(ended->id).value();
+    return storage::verdicts_of(services.database, ended->id).value();
   };
   for (const auto& row : verdicts("denormals=flushed,gradients=zeroed")) {
     INFO(to_string(row.series) << ": " << row.reason);

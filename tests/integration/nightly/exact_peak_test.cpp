@@ -12,6 +12,7 @@
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
 #include "torchwatch/storage/outbox_store.hpp"
+#include "torchwatch/storage/verdicts.hpp"
 
 using namespace torchwatch;
 using storage::Purpose;
@@ -39,11 +40,10 @@ bisection::BisectionResult search_of(storage::Database& database,
 
 /// Returns the verdicts of the newest nightly, sorted.
 report::SortedVerdicts newest_verdicts(storage::Database& database) {
-  storage::ComparisonStore comparisons(database);
-  const auto rows = comparisons.list(100).value();
+  const auto rows = storage::ComparisonStore(database).list(100).value();
   for (const auto& row : rows) {
     if (row.purpose != Purpose::nightly || !row.baseline) continue;
-    return report::sorted(comparisons.verdicts_of(row.id).value(), {});
+    return report::sorted(storage::verdicts_of(database, row.id).value(), {});
   }
   FAIL("there is no nightly");
   return {};

@@ -8,6 +8,7 @@
 #include "torchwatch/nightly/stages.hpp"
 #include "torchwatch/report/recheck.hpp"
 #include "torchwatch/storage/outbox_store.hpp"
+#include "torchwatch/storage/verdicts.hpp"
 
 using namespace torchwatch;
 using storage::ComparisonRow;
@@ -38,8 +39,7 @@ Status accept(Nightlies& service, storage::Id incident, const std::string& by,
 void check_none_regressed_alone(Nightlies& service) {
   for (const auto& comparison : service.comparisons(Purpose::nightly)) {
     if (!comparison.baseline) continue;  // the oldest nightly, which has no verdict
-    const auto verdicts =
-        storage::ComparisonStore(service.database()).verdicts_of(comparison.id).value();
+    const auto verdicts = storage::verdicts_of(service.database(), comparison.id).value();
     CHECK_FALSE(verdicts.empty());
     for (const auto& verdict : verdicts) CHECK(verdict.verdict != Verdict::regressed);
   }
@@ -158,8 +158,7 @@ TEST_CASE("a series that suddenly runs with neither build is lost until it runs 
   REQUIRE(service.incidents().size() == 1);
   CHECK(service.incidents()[0].kind == IncidentKind::lost);
   const auto comparison = service.comparisons(Purpose::nightly).front();
-  const auto verdicts =
-      storage::ComparisonStore(service.database()).verdicts_of(comparison.id).value();
+  const auto verdicts = storage::verdicts_of(service.database(), comparison.id).value();
   CHECK(std::ranges::any_of(verdicts, [](const auto& verdict) {
     return verdict.reason.find("runs with neither build") != std::string::npos;
   }));
@@ -243,8 +242,7 @@ TEST_CASE("a series that got better is a verdict and opens no incident") {
   Nightlies service(kQuiet, "noise 0.01\ntime dlrm cpu-train 0.7");
   CHECK(service.incidents().empty());
   const auto comparison = service.comparisons(Purpose::nightly).front();
-  const auto verdicts =
-      storage::ComparisonStore(service.database()).verdicts_of(comparison.id).value();
+  const auto verdicts = storage::verdicts_of(service.database(), comparison.id).value();
   CHECK(std::ranges::count(verdicts, Verdict::improved, &storage::VerdictRow::verdict) == 1);
 }
 

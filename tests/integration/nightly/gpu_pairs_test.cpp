@@ -15,6 +15,7 @@
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
+#include "torchwatch/storage/verdicts.hpp"
 
 using namespace torchwatch;
 
@@ -64,7 +65,7 @@ TEST_CASE("pairs that a GPU does not hold are measured apart, and the culprit is
   REQUIRE(comparisons.size() == 1);
 
   auto& database = service->services().database;
-  const auto verdicts = storage::ComparisonStore(database).verdicts_of(comparisons[0].id).value();
+  const auto verdicts = storage::verdicts_of(database, comparisons[0].id).value();
   REQUIRE(verdicts.size() == 16);
   for (const auto& row : verdicts) {
     INFO(to_string(row.series));

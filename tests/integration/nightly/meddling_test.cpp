@@ -18,6 +18,7 @@
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
 #include "torchwatch/storage/outbox_store.hpp"
+#include "torchwatch/storage/verdicts.hpp"
 
 using namespace torchwatch;
 using Catch::Contains;
@@ -154,7 +155,7 @@ TEST_CASE("a comparison that is cancelled and due again while it is measured get
   CHECK(ended.id == id);
   CHECK(ended.state == ComparisonState::reported);
   CHECK(ended.reason.empty());
-  CHECK_FALSE(storage::ComparisonStore(due.services.database).verdicts_of(id).value().empty());
+  CHECK_FALSE(storage::verdicts_of(due.services.database, id).value().empty());
   CHECK(due.setbacks().empty());
   CHECK(due.services.database.check_invariants().value().empty());
 }
@@ -346,10 +347,10 @@ TEST_CASE("a comparison that is cancelled while its culprit is searched is not j
   due.executor.before_run(1, cancel);
   CHECK(due.carry_out().state == ComparisonState::cancelled);
   CHECK(due.setbacks().empty());
-  const auto verdicts = comparisons.verdicts_of(id).value().size();
+  const auto verdicts = storage::verdicts_of(due.services.database, id).value().size();
   CHECK(comparisons.retry(id).value().state == ComparisonState::judged);
   CHECK(due.carry_out().state == ComparisonState::reported);
-  CHECK(comparisons.verdicts_of(id).value().size() == verdicts);
+  CHECK(storage::verdicts_of(due.services.database, id).value().size() == verdicts);
   CHECK(due.services.database.check_invariants().value().empty());
 }
 

@@ -15,6 +15,7 @@
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
 #include "torchwatch/storage/outbox_store.hpp"
+#include "torchwatch/storage/verdicts.hpp"
 
 using namespace torchwatch;
 using test::ScriptedDay;
@@ -91,7 +92,7 @@ void check_not_judged_beside_time(storage::Database& database,
   CHECK(std::ranges::any_of(
       runs, [](const auto& run) { return run.values.contains(Metric::throughput); }));
   const auto is_on_judged = [](const auto& row) { return is_judged(row.series.metric); };
-  const auto verdicts = storage::ComparisonStore(database).verdicts_of(comparison.id).value();
+  const auto verdicts = storage::verdicts_of(database, comparison.id).value();
   CHECK(std::ranges::all_of(verdicts, is_on_judged));
   const auto incidents = storage::IncidentStore(database).of_comparison(comparison.id).value();
   for (const auto& incident : incidents) {

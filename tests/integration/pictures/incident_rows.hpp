@@ -6,8 +6,8 @@
 
 #include "evidence_rows.hpp"
 #include "torchwatch/pictures/picture.hpp"
-#include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
+#include "torchwatch/storage/verdicts.hpp"
 
 /// Four nightlies, of which the newest found that two series became slower and one leaks.
 struct IncidentRows : EvidenceRows {
@@ -38,8 +38,7 @@ struct IncidentRows : EvidenceRows {
     row.key = "time-cpu";
     row.title = "resnet18";
     row.opened_at = 1;
-    const auto verdicts =
-        torchwatch::storage::ComparisonStore(*database).verdicts_of(comparison.id).value();
+    const auto verdicts = torchwatch::storage::verdicts_of(*database, comparison.id).value();
     for (const auto& verdict : verdicts) {
       row.series.push_back(torchwatch::storage::incident_series(verdict));
     }

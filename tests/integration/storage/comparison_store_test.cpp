@@ -3,6 +3,7 @@
 #include "stores.hpp"
 #include "torchwatch/runs/drills.hpp"
 #include "torchwatch/storage/setback_store.hpp"
+#include "torchwatch/storage/verdicts.hpp"
 
 using namespace torchwatch;
 using namespace torchwatch::storage;
@@ -119,7 +120,7 @@ TEST_CASE_METHOD(OneComparison, "verdicts of many comparisons are counted each b
 TEST_CASE_METHOD(OneComparison, "a verdict comes back as it was reached") {
   const auto verdict = verdict_of(comparison);
   REQUIRE(comparisons.add_verdict(verdict));
-  const auto rows = comparisons.verdicts_of(comparison.id).value();
+  const auto rows = verdicts_of(*stores.database, comparison.id).value();
   std::map<Verdict, int> counts;
   for (const auto& row : rows) ++counts[row.verdict];
   CHECK(comparisons.verdict_counts({comparison.id}).at(comparison.id).value() == counts);
@@ -146,7 +147,7 @@ TEST_CASE_METHOD(OneComparison,
   REQUIRE(error.code == ErrorCode::conflict);
   REQUIRE_THAT(error.message, Catch::Contains("comparison " + std::to_string(comparison.id)));
   REQUIRE_THAT(error.message, Catch::Contains("dlrm cpu-infer"));
-  REQUIRE(comparisons.verdicts_of(comparison.id).value().at(0).verdict == Verdict::regressed);
+  REQUIRE(verdicts_of(*stores.database, comparison.id).value().at(0).verdict == Verdict::regressed);
 }
 
 TEST_CASE_METHOD(OneComparison, "a verdict without a number is not stored") {
@@ -199,6 +200,9 @@ TEST_CASE_METHOD(OneComparison, "nightlies are found by their order and by their
   REQUIRE(before[0].id == later.id);
   REQUIRE(before[1].id == comparison.id);
   REQUIRE(comparisons.nightlies_before(last.id, 1).value().size() == 1);
+  CHECK(comparisons.nightly_after(comparison.id).value() == later.id);
+  CHECK(comparisons.nightly_after(later.id).value() == last.id);
+  CHECK_FALSE(comparisons.nightly_after(last.id).value());
   REQUIRE(comparisons.nightlies_until(last.id).value() == 3);
   REQUIRE(comparisons.nightlies_until(later.id).value() == 2);
   REQUIRE(comparisons.nightly_of(third.id).value()->id == later.id);

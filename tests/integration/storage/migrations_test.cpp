@@ -21,6 +21,7 @@
 #include "torchwatch/storage/outbox_store.hpp"
 #include "torchwatch/storage/request_store.hpp"
 #include "torchwatch/storage/study_store.hpp"
+#include "torchwatch/storage/verdicts.hpp"
 #include "transaction.hpp"
 
 using namespace torchwatch;
@@ -239,7 +240,7 @@ TEST_CASE_METHOD(OneConnection,
   CHECK_THAT(row(9).plan_json, Catch::Contains("\"benchmarks\":[{"));
   CHECK_THAT(row(9).plan_json, Catch::Contains("\"interleave\":true"));
   CHECK_THAT(row(9).plan_json, !Catch::Contains("rechecks") && !Catch::Contains("cells"));
-  CHECK(comparisons.verdicts_of(2).value().size() == 6);
+  CHECK(verdicts_of(*opened, 2).value().size() == 6);
   CHECK(RunStore(*opened).runs_of({OwnerKind::comparison, 2}).value().size() > 8);
 
   BisectionStore bisections(*opened);
@@ -311,7 +312,7 @@ TEST_CASE_METHOD(
       "INSERT INTO result VALUES (1, 't1', 'ok', '', 1, 3, NULL, NULL, NULL, NULL, NULL, 'no "
       "GPU')");
   const auto opened = Database::open({path, "", false}).value();
-  const auto verdicts = ComparisonStore(*opened).verdicts_of(7).value();
+  const auto verdicts = verdicts_of(*opened, 7).value();
   REQUIRE(verdicts.size() == 2);
   CHECK(verdicts[0].series.benchmark.workload == "vgg16");
   CHECK(verdicts[0].baseline_value == 64);

@@ -19,6 +19,7 @@
 #include "torchwatch/storage/daemon_store.hpp"
 #include "torchwatch/storage/event_store.hpp"
 #include "torchwatch/storage/setback_store.hpp"
+#include "torchwatch/storage/verdicts.hpp"
 
 using namespace torchwatch;
 using namespace torchwatch::storage;
@@ -162,10 +163,10 @@ struct FullDatabase : FreshStores {
     verdict.comparison = comparison.id;
     verdict.series = kTime;
     REQUIRE(store.add_verdict(verdict));
-    REQUIRE(store.verdicts_of(comparison.id));
     REQUIRE(store.verdict_counts({comparison.id, 2}).at(comparison.id));
     REQUIRE(store.set_summary(comparison.id, "{}", 0.99));
     REQUIRE(store.nightlies_before(comparison.id, 10));
+    REQUIRE(store.nightly_after(comparison.id));
     REQUIRE(store.nightlies_until(comparison.id));
     REQUIRE(store.nightly_of(comparison.candidate));
     REQUIRE(store.recheck_of(1, comparison.candidate));
@@ -256,6 +257,9 @@ struct FullDatabase : FreshStores {
   }
 
   static void call_queries_of_evidence(Database& database, const ComparisonRow& comparison) {
+    REQUIRE(verdicts_of(database, comparison.id));
+    REQUIRE(verdicts_of(database, comparison.id, Metric::time));
+    REQUIRE(verdict_on(database, comparison.id, kTime));
     EvidenceReader reader(database);
     REQUIRE(reader.past_of({.series = kTime, .slots = {"t0", "t1"}, .limit = 10}));
     REQUIRE(past_values(database, kTime, nightlies_after(database, 0).value(), 10));

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "torchwatch/records/unique_fd.hpp"
+#include "torchwatch/storage/verdicts.hpp"
 
 namespace torchwatch::storage {
 namespace {
@@ -276,7 +277,7 @@ std::string dump_all(const ToyState& toy) {
   for (const auto& row : must(toy.stores.comparisons.list(10))) {
     out << "comparison " << row.id << " " << to_string(row.state) << " " << row.version << " "
         << row.plan_json << "\n";
-    for (const auto& verdict : must(toy.stores.comparisons.verdicts_of(row.id))) {
+    for (const auto& verdict : must(verdicts_of(*toy.stores.database, row.id))) {
       out << "verdict " << to_string(verdict.series) << to_string(verdict.verdict) << "\n";
     }
   }

@@ -30,7 +30,7 @@ TEST_CASE_METHOD(FreshStores, "verdicts come by benchmark and metric, of one met
     return all;
   };
   using All = std::vector<Series>;
-  CHECK(series_of(comparisons.verdicts_of(comparison.id).value()) == All{late, time, peak});
+  CHECK(series_of(verdicts_of(*stores.database, comparison.id).value()) == All{late, time, peak});
   CHECK(series_of(verdicts_of(*stores.database, comparison.id, Metric::time).value()) ==
         All{late, time});
   CHECK(verdicts_of(*stores.database, comparison.id, Metric::leak_growth).value().empty());

@@ -5,6 +5,7 @@
 #include "carried_out_day.hpp"
 #include "torchwatch/nightly/stages.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
+#include "torchwatch/storage/verdicts.hpp"
 
 namespace torchwatch::test {
 
@@ -38,7 +39,7 @@ struct StudiedDay {
     return *ended;
   }
   std::vector<storage::VerdictRow> verdicts_of(const storage::ComparisonRow& row) {
-    return storage::ComparisonStore(database()).verdicts_of(row.id).value();
+    return storage::verdicts_of(database(), row.id).value();
   }
 
   TemporaryFolder folder;

@@ -43,8 +43,7 @@ class ComparisonStore {
   /// intervals of its verdicts.
   Status set_summary(Id comparison, const std::string& summary_json, double confidence);
 
-  Status add_verdict(const VerdictRow&);                       ///< UNIQUE(comparison, series)
-  Result<std::vector<VerdictRow>> verdicts_of(Id comparison);  ///< as storage::verdicts_of
+  Status add_verdict(const VerdictRow&);  ///< UNIQUE(comparison, series)
   /// Counts the verdicts of each of these comparisons, by one statement. A comparison whose
   /// verdicts cannot be read has the error in their place.
   std::map<Id, Result<VerdictCounts>> verdict_counts(const std::vector<Id>& comparisons);
@@ -56,6 +55,8 @@ class ComparisonStore {
   Result<std::vector<ComparisonRow>> unfinished();  ///< oldest first
   /// Returns the nightly comparisons opened before `comparison`, newest first.
   Result<std::vector<ComparisonRow>> nightlies_before(Id comparison, int limit);
+  /// Returns the id of the nightly comparison opened next after `comparison`.
+  Result<std::optional<Id>> nightly_after(Id comparison);
   /// Returns the number of nightly comparisons opened up to `comparison`, itself included.
   Result<int> nightlies_until(Id comparison);
   /// Returns the nightly comparison whose candidate is that build.

@@ -32,8 +32,10 @@ using Domains = std::map<std::string, std::string>;
 /// where there is one. Pure.
 std::string row_name(const Benchmark&);
 
-/// Returns the verdicts of one metric, a row for each workload and variant.
-Result<drawing::HeatMap> heat_map_of(const Context&, const storage::ComparisonRow&, Metric,
+/// Returns those verdicts of the comparison that are of one metric, a row for each workload and
+/// variant.
+Result<drawing::HeatMap> heat_map_of(const Context&, const storage::ComparisonRow&,
+                                     const std::vector<storage::VerdictRow>& verdicts, Metric,
                                      const Domains& = {}, HeatOrder = HeatOrder::name);
 
 /// What a GPU did in the newest profile of each workload in that mode. `before` has its own
