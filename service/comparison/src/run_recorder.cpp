@@ -183,7 +183,7 @@ auto RunRecorder::carry_out(Place* place, const Call& call) {
   return done;
 }
 
-/// Of a pair both runs take place or none.
+/// Both runs of a pair take place or none.
 Result<std::vector<executor::RunOutcome>> RunRecorder::outcomes_of(
     const std::vector<Issued>& issued, bool is_in_pairs, std::stop_token stop, Place* place) {
   const auto reason_of = [&](std::size_t i) -> const std::string& {

@@ -2,84 +2,17 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
-#include <deque>
 
-#include "cluster_fixture.hpp"
-#include "fake_clock.hpp"
-#include "fake_process_runner.hpp"
+#include "fake_slurm.hpp"
 #include "torchwatch/cluster/queue.hpp"
 
 using namespace torchwatch;
 using namespace std::chrono_literals;
 using cluster::SlurmExecutor;
 using process::Exited;
+using test::FakeSlurm;
 
 namespace {
-
-/// A Slurm in words: what each of its programs answers next; without an answer, what the queue of
-/// `jobs` comes to.
-struct FakeSlurm {
-  using Answers = std::deque<process::ProcessOutcome>;
-  test::FakeClock clock;
-  std::vector<std::string> jobs;  ///< lines of squeue
-  std::map<std::string, Answers> answers;
-  std::vector<std::string> log;
-  std::function<std::string(const cluster::Order&)> answers_orders = test::whole_answer;
-  int submitted = 0;
-  test::FakeProcessRunner processes{
-      [this](const process::ProcessSpec& spec, std::stop_token) { return answer(spec); }};
-
-  SlurmExecutor::Settings settings() {
-    SlurmExecutor::Settings settings;
-    settings.name = "torchwatch-test-0";
-    settings.options = {"--partition=measure", "--exclusive"};
-    settings.program = "/opt/torchwatch-carry";
-    settings.lane_script = "#!/bin/sh\nexit\n";
-    settings.queue_limit = 60s;
-    settings.log = [this](const std::string& text) { log.push_back(text); };
-    return settings;
-  }
-
-  process::ProcessOutcome answer(const process::ProcessSpec& spec) {
-    const auto program = spec.program.string();
-    if (auto& waiting = answers[program]; !waiting.empty()) {
-      const auto next = waiting.front();
-      waiting.pop_front();
-      return next;
-    }
-    if (program == "sbatch") {
-      const auto number = std::to_string(++submitted);
-      jobs = {number + "|RUNNING|4:00:00|n" + number + "|None"};
-      return test::ended(Exited{0}, number + "\n");
-    }
-    if (program == "scancel") jobs.clear();
-    if (program == "squeue" && !has(spec, "--steps")) {
-      std::string text;
-      for (const auto& job : jobs) text += job + "\n";
-      return test::ended(Exited{0}, text);
-    }
-    if (program == "srun") {
-      return test::ended(Exited{0}, answers_orders(cluster::parse_order(spec.input).value()));
-    }
-    return test::ended(Exited{0});
-  }
-
-  static bool has(const process::ProcessSpec& spec, const std::string& argument) {
-    return std::ranges::find(spec.arguments, argument) != spec.arguments.end();
-  }
-  void says(const std::string& program, process::ProcessEnd end, const std::string& text) {
-    answers[program].push_back(test::ended(end, text));
-  }
-  int calls(const std::string& program) const {
-    const auto specs = processes.specs();
-    return static_cast<int>(
-        std::ranges::count_if(specs, [&](const auto& spec) { return spec.program == program; }));
-  }
-  bool ever_asked(const std::string& argument) const {
-    const auto specs = processes.specs();
-    return std::ranges::any_of(specs, [&](const auto& spec) { return has(spec, argument); });
-  }
-};
 
 /// Each run may take half a minute, and its node as long as for any other around it.
 executor::RunBlock block_of_two_pairs() {
