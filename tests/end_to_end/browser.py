@@ -137,12 +137,18 @@ def program() -> str:
     return shutil.which("chromium") or ""
 
 
+def missing() -> str:
+    """Installs what drives Chromium, and says what is missing all the same; empty for nothing."""
+    if not program():
+        return "Chromium is missing; deploy/prerequisites --tests installs it"
+    return packages.install("browser", "playwright.sync_api")
+
+
 def require(test: TestCase) -> None:
     """Chromium and what drives it. Where one is missing, the test fails in CI and is left out
     elsewhere."""
-    if not program():
-        packages.leave_out(test, "Chromium is missing; deploy/prerequisites --tests installs it")
-    packages.require(test, "browser", "playwright.sync_api")
+    if reason := missing():
+        packages.leave_out(test, reason)
 
 
 @contextmanager

@@ -25,13 +25,13 @@ def leave_out(test: TestCase, reason: str) -> None:
 def require(test: TestCase, name: str, module: str) -> None:
     """Installs what NAME_requirements.txt asks for, unless that module is there. Where it cannot
     be, the test is left out."""
-    reason = _install(name, module)
+    reason = install(name, module)
     if reason:
         leave_out(test, reason)
 
 
-def _install(name: str, module: str) -> str:
-    """Returns why it cannot be installed."""
+def install(name: str, module: str) -> str:
+    """Does what `require` says, and returns why it cannot be done; empty where it is."""
     folder = folder_of(name)
     present = subprocess.run(
         [sys.executable, "-c", f"import {module}"],

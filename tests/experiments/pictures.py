@@ -176,8 +176,8 @@ def main() -> None:
     os.environ.setdefault("TORCHWATCH", str(program))  # the tests' parts want to know it
     import browser
 
-    if not browser.program():
-        sys.exit("pictures.py: Chromium is not installed: deploy/prerequisites --tests")
+    if reason := browser.missing():
+        sys.exit(f"pictures.py: {reason}")
     if not shutil.which("pngquant"):
         sys.exit("pictures.py: pngquant is not installed: apt-get install pngquant")
     # A morning after a nightly in which something regressed; somebody has what was open before.

@@ -71,8 +71,6 @@ def measure(served: Served, series: str, times: int) -> dict[str, Any]:
     """series: the path of its page."""
     import browser
 
-    if not browser.program():
-        sys.exit("page_costs.py: Chromium is not installed: deploy/prerequisites --tests")
     shown: list[float] = []
     zoomed: list[float] = []
     many: list[dict[str, float]] = []

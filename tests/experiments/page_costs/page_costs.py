@@ -256,6 +256,8 @@ def main() -> None:
     options = parser.parse_args()
     # The parts of the browser's tests want to know it.
     os.environ.setdefault("TORCHWATCH", str(options.program.resolve()))
+    if options.paint or options.charts:
+        painting.require_browser()
     result = measure(options)
     if options.json:
         print(json.dumps(result, indent=2))

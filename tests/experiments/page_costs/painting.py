@@ -25,6 +25,7 @@ REDRAW = """() => new Promise(done => {
   const around = map.parentNode;
   const text = map.outerHTML;
   const cells = map.querySelectorAll('rect').length;
+  around.scrollIntoView();
   map.remove();
   requestAnimationFrame(() => requestAnimationFrame(() => {
     const begun = performance.now();
@@ -39,6 +40,14 @@ REDRAW = """() => new Promise(done => {
 })"""
 
 
+def require_browser() -> None:
+    """Ends the program where there is none."""
+    import browser
+
+    if reason := browser.missing():
+        sys.exit(f"page_costs.py: {reason}")
+
+
 def of(values: list[float]) -> dict[str, float]:
     return {"median_ms": statistics.median(values), "max_ms": max(values), "times": len(values)}
 
@@ -47,14 +56,14 @@ def measure(served: Served, night: str, times: int) -> dict[str, Any]:
     """night: the path of a comparison's page."""
     import browser
 
-    if not browser.program():
-        sys.exit("page_costs.py: Chromium is not installed: deploy/prerequisites --tests")
     paints, redraws, cells = [], [], 0
     with browser.started() as chromium:
         for turn in range(times + 1):
             context = chromium.new_context(viewport={"width": 1280, "height": 900})
             page = context.new_page()
-            page.goto(f"http://{HOST}:{served.port}{night}", wait_until="load")
+            answer = page.goto(f"http://{HOST}:{served.port}{night}", wait_until="load")
+            if answer.status != 200:
+                raise RuntimeError(f"{night}: status {answer.status}: {answer.text()[:300]}")
             paint = float(page.evaluate(FIRST_PAINT))
             drawn = page.evaluate(REDRAW)
             cells = int(drawn["cells"])
