@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <iterator>
+#include <map>
 
 #include "torchwatch/figures/figures.hpp"
 #include "torchwatch/profiles/pages.hpp"
@@ -66,10 +67,14 @@ html::Fragment ways_to_open(storage::Id run, const View& view) {
 
 Result<html::Fragment> trace_table(const std::vector<ProfileRun>& runs, const View& view) {
   html::Rows rows;
+  std::map<storage::Id, std::string> names;
   for (const auto& run : runs) {
     const auto found = kept(run, view.sources);
     if (!found) continue;
-    TW_TRY(const auto build, name_of_build(run.build, view));
+    auto& build = names[run.build];
+    if (build.empty()) {
+      TW_TRY(build, name_of_build(run.build, view));
+    }
     const auto trace = view.to_trace(run.run);
     rows.push_back({{to_string(run.benchmark), trace},
                     {build, view.to_build(run.build)},
