@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <map>
 
 #include "handlers.hpp"
@@ -41,16 +42,21 @@ json without_source(const std::string& name) {
           {"train_batch", nullptr}, {"eval_batch", nullptr}, {"configurations", json::array()}};
 }
 
-/// The suite's workloads in its order, then what else has values. Where the sources cannot be read
-/// the stored names remain.
+/// Adds where the workload is found, and what was measured of it.
+void finish(json& workload, const std::vector<Series>& series) {
+  workload["url"] = "/api/v1/workloads/" + workload.at("name").get<std::string>();
+  workload["measured"] = benchmarks_of(series);
+}
+
+/// The suite's workloads in its order; none where the sources cannot be read.
+json suite_of(const Backend& backend) {
+  return backend.suite ? backend.suite().value_or(json::array()) : json::array();
+}
+
+/// The suite's workloads, then what else has values.
 Result<json> workloads(const Backend& backend) {
   TW_TRY(auto stored, measured(backend));
-  const auto suite = backend.suite ? backend.suite() : Result<json>(json::array());
-  auto listed = suite ? *suite : json::array();
-  const auto finish = [](json& workload, const std::vector<Series>& series) {
-    workload["url"] = "/api/v1/workloads/" + workload.at("name").get<std::string>();
-    workload["measured"] = benchmarks_of(series);
-  };
+  auto listed = suite_of(backend);
   for (auto& workload : listed) {
     finish(workload, stored[workload.at("name").get<std::string>()]);
     stored.erase(workload.at("name").get<std::string>());
@@ -82,11 +88,16 @@ Result<Reply> list_workloads(const Request& request, const Backend& backend) {
 Result<Reply> get_workload(const Request& request, const Backend& backend) {
   TW_TRY_VOID(http::refuse_parameters(request));
   const auto& name = request.path_parameters.at("name");
-  TW_TRY(const auto all, workloads(backend));
-  for (const auto& workload : all) {
-    if (workload.at("name") == name) return http::object_reply(workload);
+  TW_TRY(const auto series, storage::RunStore(backend.database).all_series(name));
+  const auto suite = suite_of(backend);
+  const auto found = std::ranges::find_if(
+      suite, [&](const json& workload) { return workload.at("name") == name; });
+  if (found == suite.end() && series.empty()) {
+    return fail(ErrorCode::not_found, "no workload \"" + name.substr(0, 100) + "\"");
   }
-  return fail(ErrorCode::not_found, "no workload \"" + name.substr(0, 100) + "\"");
+  auto workload = found == suite.end() ? without_source(name) : *found;
+  finish(workload, series);
+  return http::object_reply(workload);
 }
 
 }  // namespace torchwatch::api
