@@ -234,7 +234,8 @@ Result<Page> page_of(const storage::ComparisonRow& row, const Shown& shown, View
   TW_TRY(const auto name, name_of_comparison(row, view));
   TW_TRY(const auto state, report::result_word(database, row, view.service_now.doing.comparison));
   TW_TRY(const auto verdicts, storage::verdicts_of(database, row.id));
-  if (view.is_for_csv) return Page{.title = name, .content = {}, .csv = verdicts_as_table(verdicts, view)};
+  if (view.is_for_csv)
+    return Page{.title = name, .content = {}, .csv = verdicts_as_table(verdicts, view)};
   TW_TRY(const auto incidents, storage::IncidentStore(database).of_comparison(row.id));
   TW_TRY(const auto found, incident_table(incidents, view));
   const auto sorted = report::sorted(verdicts, incidents);
