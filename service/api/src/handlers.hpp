@@ -60,6 +60,8 @@ Result<Reply> get_samples(const Request&, const Backend&);
 
 Result<Reply> list_workloads(const Request&, const Backend&);
 Result<Reply> get_workload(const Request&, const Backend&);
+/// One build is run in passes that time nothing.
+Result<Reply> ask_for_measurement(const Request&, const Backend&);
 Result<Reply> list_machines(const Request&, const Backend&);
 Result<Reply> get_machine(const Request&, const Backend&);
 

@@ -1,5 +1,3 @@
-#include "measurements.hpp"
-
 #include "handlers.hpp"
 #include "request_body.hpp"
 

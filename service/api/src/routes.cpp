@@ -1,5 +1,4 @@
 #include "handlers.hpp"
-#include "measurements.hpp"
 
 namespace torchwatch::api {
 

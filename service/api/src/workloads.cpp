@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <map>
 
 #include "handlers.hpp"
@@ -10,9 +9,9 @@ namespace {
 using nlohmann::json;
 using ByWorkload = std::map<std::string, std::vector<Series>>;
 
-/// What was measured of each workload, in the order of the suite's configurations.
-Result<ByWorkload> measured(const Backend& backend) {
-  TW_TRY(const auto all, storage::RunStore(backend.database).all_series());
+/// What was measured of each workload, or of one, in the order of the suite's configurations.
+Result<ByWorkload> measured(const Backend& backend, const std::string& workload) {
+  TW_TRY(const auto all, storage::RunStore(backend.database).all_series(workload));
   ByWorkload by_workload;
   for (const auto& series : all) by_workload[series.benchmark.workload].push_back(series);
   return by_workload;
@@ -42,21 +41,16 @@ json without_source(const std::string& name) {
           {"train_batch", nullptr}, {"eval_batch", nullptr}, {"configurations", json::array()}};
 }
 
-/// Adds where the workload is found, and what was measured of it.
-void finish(json& workload, const std::vector<Series>& series) {
-  workload["url"] = "/api/v1/workloads/" + workload.at("name").get<std::string>();
-  workload["measured"] = benchmarks_of(series);
-}
-
-/// The suite's workloads in its order; none where the sources cannot be read.
-json suite_of(const Backend& backend) {
-  return backend.suite ? backend.suite().value_or(json::array()) : json::array();
-}
-
-/// The suite's workloads, then what else has values.
-Result<json> workloads(const Backend& backend) {
-  TW_TRY(auto stored, measured(backend));
-  auto listed = suite_of(backend);
+/// The suite's workloads in its order, then what else has values. Where the sources cannot be read
+/// the stored names remain. Where a workload is named, only its own series are read.
+Result<json> workloads(const Backend& backend, const std::string& named = "") {
+  TW_TRY(auto stored, measured(backend, named));
+  const auto suite = backend.suite ? backend.suite() : Result<json>(json::array());
+  auto listed = suite ? *suite : json::array();
+  const auto finish = [](json& workload, const std::vector<Series>& series) {
+    workload["url"] = "/api/v1/workloads/" + workload.at("name").get<std::string>();
+    workload["measured"] = benchmarks_of(series);
+  };
   for (auto& workload : listed) {
     finish(workload, stored[workload.at("name").get<std::string>()]);
     stored.erase(workload.at("name").get<std::string>());
@@ -88,16 +82,11 @@ Result<Reply> list_workloads(const Request& request, const Backend& backend) {
 Result<Reply> get_workload(const Request& request, const Backend& backend) {
   TW_TRY_VOID(http::refuse_parameters(request));
   const auto& name = request.path_parameters.at("name");
-  TW_TRY(const auto series, storage::RunStore(backend.database).all_series(name));
-  const auto suite = suite_of(backend);
-  const auto found = std::ranges::find_if(
-      suite, [&](const json& workload) { return workload.at("name") == name; });
-  if (found == suite.end() && series.empty()) {
-    return fail(ErrorCode::not_found, "no workload \"" + name.substr(0, 100) + "\"");
+  TW_TRY(const auto all, workloads(backend, name));
+  for (const auto& workload : all) {
+    if (workload.at("name") == name) return http::object_reply(workload);
   }
-  auto workload = found == suite.end() ? without_source(name) : *found;
-  finish(workload, series);
-  return http::object_reply(workload);
+  return fail(ErrorCode::not_found, "no workload \"" + name.substr(0, 100) + "\"");
 }
 
 }  // namespace torchwatch::api

@@ -50,8 +50,8 @@ struct RunFailure {
 
 using RunOutcome = std::variant<protocol::RunResult, RunFailure>;
 
-/// Runs that are carried out one after the other on one machine: each alone, or two by two as
-/// interleaved pairs.
+/// Runs that are carried out one after the other on one machine: each alone, or two by two, which
+/// needs an even number of them, as interleaved pairs.
 struct RunBlock {
   std::vector<RunSpec> runs = {};
   bool is_in_pairs = false;
