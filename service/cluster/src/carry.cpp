@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <optional>
 #include <thread>
 
+#include "node_copies.hpp"
 #include "own_folder.hpp"
 #include "torchwatch/executor/local_executor.hpp"
 #include "torchwatch/executor/machine_lock.hpp"
@@ -70,18 +72,39 @@ executor::LocalExecutor::Settings executor_settings(const CarrySettings& from) {
   return settings;
 }
 
-Result<std::vector<executor::RunOutcome>> carried_out(const Order& order, std::stop_token stop) {
+using Carried = std::variant<std::vector<executor::RunOutcome>, Lack>;
+
+Result<std::optional<Lack>> placed(const Order& order, const std::filesystem::path& scratch,
+                                   executor::RunBlock& block) {
+  if (order.copies.empty()) return std::optional<Lack>();
+  TW_TRY(const auto copies, NodeCopies::open(scratch / "copies"));
+  TW_TRY(auto hashes, copies.missing(order.copies));
+  if (hashes.empty()) {
+    TW_TRY_VOID(copies.place(order.copies, block));
+    return std::optional<Lack>();
+  }
+  // Before there is more; what goes may be wanted.
+  copies.keep_within(order.settings.copies_limit_bytes);
+  TW_TRY(hashes, copies.missing(order.copies));
+  return std::optional(Lack{.folder = copies.contents(), .hashes = std::move(hashes)});
+}
+
+Result<Carried> carried_out(const Order& order, std::stop_token stop) {
   TW_TRY(const auto lock, executor::MachineLock::acquire(order.settings.machine_lock));
   TW_TRY_VOID(make_own_folder(order.settings.scratch));
   const auto scratch = order.settings.scratch / node_name();
   TW_TRY_VOID(make_own_folder(scratch));
+  auto block = order.block;
+  TW_TRY(auto lack, placed(order, scratch, block));
+  if (lack) return Carried(*std::move(lack));
   // Its start ends what a carry that died has left running.
   const auto processes = process::make_process_runner("torchwatch-carry " + scratch.string());
   auto settings = executor_settings(order.settings);
   TW_TRY(settings.sandbox, open_sandbox(order.settings, *processes));
   executor::LocalExecutor local(*processes, scratch, std::move(settings));
   TW_TRY_VOID(local.sweep());
-  return local.run_block(order.block, std::move(stop));
+  TW_TRY(auto outcomes, local.run_block(std::move(block), std::move(stop)));
+  return Carried(std::move(outcomes));
 }
 
 }  // namespace
@@ -90,11 +113,13 @@ void carry(const Order& order, const std::function<void(const std::string&)>& sa
            std::stop_token stop) {
   const AtWork at_work;
   say(greeting_line(order, node_name()));
-  const auto outcomes = carried_out(order, stop);
+  const auto carried = carried_out(order, stop);
   if (stop.stop_requested()) return;
-  if (!outcomes) return say(refusal_line(order, outcomes.error().text()));
-  for (std::size_t i = 0; i < outcomes->size(); ++i) {
-    say(outcome_line(order.block.runs[i].request.attempt, (*outcomes)[i]));
+  if (!carried) return say(refusal_line(order, carried.error().text()));
+  if (const auto* lack = std::get_if<Lack>(&*carried)) return say(lack_line(order, *lack));
+  const auto& outcomes = std::get<std::vector<executor::RunOutcome>>(*carried);
+  for (std::size_t i = 0; i < outcomes.size(); ++i) {
+    say(outcome_line(order.block.runs[i].request.attempt, outcomes[i]));
   }
   say(ended_line(order));
 }

@@ -1,6 +1,9 @@
 #include "held_lane.hpp"
 
 #include <algorithm>
+#include <set>
+
+#include "node_copies.hpp"
 
 namespace torchwatch::cluster {
 namespace {
@@ -11,6 +14,8 @@ using std::chrono::seconds;
 /// As long as that a job that was found running is used without a look at the queue.
 constexpr seconds kFresh{30};
 constexpr int kLossesMax = 3;
+/// What srun and the network may take around an order.
+constexpr seconds kAround{30};
 /// How often a job's steps are looked at until all have ended.
 constexpr int kLooksMax = 30;
 
@@ -161,6 +166,7 @@ Status HeldLane::submit() {
 
 /// Whoever used the job before may be dead while its step lives on.
 Status HeldLane::adopt(const Job& job) {
+  step_.reset();
   for (int i = 0; i < kLooksMax; ++i) {
     TW_TRY(const auto steps, client_.steps(job.id));
     if (steps.empty()) {
@@ -181,17 +187,31 @@ Status HeldLane::adopt(const Job& job) {
 }
 
 process::ProcessOutcome HeldLane::run(const Order& order, seconds limit, std::stop_token stop) {
-  return client_.run({.job = job_,
-                      .name = order.id,
-                      .program = settings_.program,
-                      .input = to_json(order),
-                      .time_limit = limit,
-                      .start_limit = settings_.start_limit,
-                      .output_limit_bytes = kAnswerBytesMax},
-                     std::move(stop));
+  if (!step_ || step_->has_ended()) {
+    step_ = std::make_unique<OrderStep>(client_, StepCall{.job = job_,
+                                                          .name = settings_.name,
+                                                          .program = settings_.program,
+                                                          .start_limit = settings_.start_limit,
+                                                          .on_output = {}});
+  }
+  return step_->carry_out(order, settings_.start_limit + limit + kAround, std::move(stop));
+}
+
+Status HeldLane::send(const Order& order, const Lack& lack, const std::stop_token& stop) {
+  settings_.log("sends " + std::to_string(lack.hashes.size()) + " files to node " + node_);
+  std::set<std::string> left(lack.hashes.begin(), lack.hashes.end());
+  for (const auto& folder : order.copies) {
+    for (const auto& file : folder.files) {
+      if (left.erase(file.sha256) == 0) continue;
+      const auto to = lack.folder / (file.sha256 + kArriving);
+      TW_TRY_VOID(client_.send(job_, folder.root / file.path, to.string(), stop));
+    }
+  }
+  return {};
 }
 
 void HeldLane::end_step() {
+  step_.reset();
   // The next look adopts the job anew: it cancels its steps and waits for their end.
   const auto steps = client_.steps(job_);
   if (steps) std::ignore = client_.cancel(ids_of(*steps));
@@ -215,6 +235,7 @@ Status HeldLane::give_back(const std::string& why) {
 }
 
 Status HeldLane::release() {
+  step_.reset();
   job_.clear();
   if (!is_asked_for_) return {};
   TW_TRY(const auto jobs, client_.jobs(settings_.name));

@@ -2,11 +2,13 @@
 
 #include <chrono>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
 
+#include "order_step.hpp"
 #include "slurm_client.hpp"
 #include "torchwatch/cluster/lane.hpp"
 #include "torchwatch/cluster/slurm_executor.hpp"
@@ -27,9 +29,12 @@ class HeldLane {
       const std::function<void()>& waits = [] {});
   /// Whether the job that make_ready has found lasts that long.
   bool has_time_for(std::chrono::seconds needed) const;
-  /// Carries out the order in a step of the job that make_ready has found.
+  /// Carries out the order on the node of the job that make_ready has found.
   process::ProcessOutcome run(const Order&, std::chrono::seconds limit, std::stop_token stop);
-  /// Ends what a step whose srun has ended may have left: Slurm's own end of it may come later.
+  /// Sends the node what it lacks of an order's copies. Errors: unavailable.
+  Status send(const Order&, const Lack&, const std::stop_token& stop);
+  /// Ends the step whose order was lost, and what it may have left: Slurm's own end of it may come
+  /// later.
   void end_step();
   void note_success() { losses_in_a_row_ = 0; }
   /// Gives the node back where it is to blame, or cannot be used any more.
@@ -51,8 +56,9 @@ class HeldLane {
   SlurmClient client_;
   const platform::Clock& clock_;
   const SlurmExecutor::Settings& settings_;
-  std::string job_;   ///< that can be used; empty: none
-  std::string node_;  ///< of the last job that could be used
+  std::unique_ptr<OrderStep> step_;  ///< of job_
+  std::string job_;                  ///< that can be used; empty: none
+  std::string node_;                 ///< of the last job that could be used
   std::string waits_for_;
   std::chrono::nanoseconds looked_at_{0};
   std::optional<std::chrono::nanoseconds> ends_at_;  ///< of the job's own limit

@@ -1,35 +1,25 @@
-// torchwatch-carry: carries out one order on a node. The order comes in on standard input as one
-// line of JSON, the answer goes out on standard output (torchwatch/cluster/order.hpp). With the
-// argument `process` the order is a program to run, such as a build's recipe. `look SCRATCH
-// PATH...` reads nothing and says what `torchwatch check` wants to know of a node.
+// torchwatch-carry: carries out orders on a node, one after the other, until its input ends. An
+// order comes in on standard input as one line of JSON, the answer goes out on standard output
+// (torchwatch/cluster/order.hpp). With the argument `process` the one order is a program to run,
+// such as a build's recipe. `look SCRATCH PATH...` reads nothing and says what `torchwatch check`
+// wants to know of a node.
 //
-// Exit status: 0 whatever came of the order, 1 the order cannot be read, 2 ended by SIGTERM.
+// Exit status: 0 whatever came of the orders, 1 an order cannot be read, 2 ended by SIGTERM.
 #include <unistd.h>
 
-#include <array>
 #include <csignal>
 #include <cstdio>
 #include <filesystem>
 #include <thread>
 #include <vector>
 
+#include "lines.hpp"
 #include "torchwatch/cluster/carry.hpp"
 #include "torchwatch/cluster/look.hpp"
 
 namespace cluster = torchwatch::cluster;
 
 namespace {
-
-std::string read_input() {
-  std::string text;
-  std::array<char, 1U << 16U> block{};
-  while (text.size() <= cluster::kOrderBytesMax) {
-    const ssize_t got = read(STDIN_FILENO, block.data(), block.size());
-    if (got <= 0) break;
-    text.append(block.data(), static_cast<std::size_t>(got));
-  }
-  return text;
-}
 
 void say(const std::string& line) {
   std::fwrite(line.data(), 1, line.size(), stdout);
@@ -48,16 +38,22 @@ sigset_t ending_signals() {
   return signals;
 }
 
-/// Errors: those of the order.
-torchwatch::Status carry_input(bool is_process, std::stop_token stop) {
-  const auto text = read_input();
-  if (is_process) {
-    TW_TRY(const auto order, cluster::parse_process_order(text));
-    cluster::carry(order, say, std::move(stop));
-    return {};
+/// Errors: those of an order.
+torchwatch::Status carry_orders(cluster::Lines& lines, const std::stop_token& stop) {
+  for (;;) {
+    TW_TRY(const auto line, lines.next());
+    if (!line) return {};
+    TW_TRY(const auto order, cluster::parse_order(*line));
+    cluster::carry(order, say, stop);
   }
-  TW_TRY(const auto order, cluster::parse_order(text));
-  cluster::carry(order, say, std::move(stop));
+}
+
+/// Errors: those of the order.
+torchwatch::Status carry_process(cluster::Lines& lines, const std::stop_token& stop) {
+  TW_TRY(const auto line, lines.next());
+  if (!line) return {};
+  TW_TRY(const auto order, cluster::parse_process_order(*line));
+  cluster::carry(order, say, stop);
   return {};
 }
 
@@ -77,7 +73,9 @@ int main(int argc, char** argv) {
     for (int signal = 0; sigwait(&signals, &signal) == 0 && signal != kDone;) stop.request_stop();
   });
   const bool is_process = !arguments.empty() && arguments[0] == "process";
-  const auto carried = carry_input(is_process, stop.get_token());
+  cluster::Lines lines(STDIN_FILENO, stop.get_token());
+  const auto carried =
+      is_process ? carry_process(lines, stop.get_token()) : carry_orders(lines, stop.get_token());
   pthread_kill(ender.native_handle(), kDone);
   ender.join();
   if (!carried) {

@@ -1,10 +1,11 @@
 #include "torchwatch/cluster/order.hpp"
 
 #include <algorithm>
+#include <array>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <set>
 
+#include "order_json.hpp"
 #include "torchwatch/executor/belief.hpp"
 
 namespace torchwatch::cluster {
@@ -12,55 +13,49 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int kSchema = 2;
-constexpr int kDepthMax = 6;
 constexpr std::size_t kReasonBytesMax = 4U << 10U;
 constexpr std::size_t kOutputBytesMax = 16U << 10U;
 
-std::string line_of(const json& object) {
-  return object.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
+std::string printable(std::string text, std::size_t bytes_max) {
+  if (text.size() > bytes_max) text.resize(bytes_max);
+  std::replace_if(
+      text.begin(), text.end(),
+      [](char c) { return c != '\n' && c != '\t' && (c < ' ' || c > '~'); }, '?');
+  return text;
 }
 
-/// Parses an object. Deep nesting is cut off, as writing it again would need the stack for it.
-std::optional<json> parse_object(std::string_view text) {
-  bool is_deep = false;
-  const auto guard = [&](int depth, json::parse_event_t, json&) {
-    is_deep = is_deep || depth > kDepthMax;
-    return !is_deep;
-  };
-  auto object = json::parse(text, guard, false);
-  if (is_deep || !object.is_object()) return {};
-  return object;
+json to_object(const CopiedFolder& folder) {
+  json files = json::array();
+  for (const auto& file : folder.files) files.push_back({file.path.string(), file.sha256});
+  return {{"root", folder.root.string()}, {"files", files}};
 }
 
-/// Takes texts and numbers out of an object; the first that is missing or of another type makes it
-/// fail.
-class Reader {
- public:
-  explicit Reader(const json& object) : object_(object) {}
+/// A name that leads nowhere but into the copy.
+bool is_below(const std::filesystem::path& path) {
+  return !path.empty() && path.is_relative() && path == path.lexically_normal() &&
+         *path.begin() != "..";
+}
 
-  template <typename T>
-  void take(const char* name, T& value) {
-    const auto found = object_.find(name);
-    if (found == object_.end()) return note(name);
-    try {
-      value = found->get<T>();
-    } catch (const json::exception&) {
-      note(name);
+bool is_sha256(const std::string& text) {
+  return text.size() == 64 && text.find_first_not_of("0123456789abcdef") == std::string::npos;
+}
+
+Result<CopiedFolder> copied_folder_of(const json& object) {
+  std::string root;
+  std::vector<std::array<std::string, 2>> files;
+  Reader reader(object);
+  reader.take("root", root);
+  reader.take("files", files);
+  TW_TRY_VOID(reader.status());
+  CopiedFolder folder{.root = root, .files = {}};
+  for (auto& [path, sha256] : files) {
+    if (!is_below(path) || !is_sha256(sha256)) {
+      return fail(ErrorCode::invalid, "order: a copy with the file " + path + " of " + sha256);
     }
+    folder.files.push_back({path, std::move(sha256)});
   }
-  Status status() const {
-    if (wrong_.empty()) return {};
-    return fail(ErrorCode::invalid, "order: " + wrong_ + " is missing or of the wrong type");
-  }
-
- private:
-  void note(const char* name) {
-    if (wrong_.empty()) wrong_ = name;
-  }
-  const json& object_;
-  std::string wrong_;
-};
+  return folder;
+}
 
 json to_object(const executor::RunSpec& run) {
   json object{{"request", protocol::to_json(run.request)},
@@ -109,7 +104,8 @@ json to_object(const CarrySettings& settings) {
           {"readable", settings.readable},
           {"link_targets", settings.link_targets},
           {"hidden", settings.hidden},
-          {"hidden_with_copies", settings.hidden_with_copies}};
+          {"hidden_with_copies", settings.hidden_with_copies},
+          {"copies_limit", settings.copies_limit_bytes}};
 }
 
 Result<CarrySettings> settings_of(const json& object) {
@@ -125,27 +121,29 @@ Result<CarrySettings> settings_of(const json& object) {
   reader.take("link_targets", settings.link_targets);
   reader.take("hidden", settings.hidden);
   reader.take("hidden_with_copies", settings.hidden_with_copies);
+  reader.take("copies_limit", settings.copies_limit_bytes);
   TW_TRY_VOID(reader.status());
   settings.scratch = scratch;
   return settings;
 }
 
-std::string printable(std::string text, std::size_t bytes_max) {
-  if (text.size() > bytes_max) text.resize(bytes_max);
-  std::replace_if(
-      text.begin(), text.end(),
-      [](char c) { return c != '\n' && c != '\t' && (c < ' ' || c > '~'); }, '?');
-  return text;
-}
-
-std::string text_of(const json& object, const char* name) {
-  const auto found = object.find(name);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
-}
-
 bool flag_of(const json& object, const char* name) {
   const auto found = object.find(name);
   return found != object.end() && found->is_boolean() && found->get<bool>();
+}
+
+/// What the order does not name is nothing to send.
+Lack lack_of(const Order& order, const json& object) {
+  const auto hashes = object.value("hashes", json::array());
+  Lack lack{.folder = text_of(object, "folder"), .hashes = {}};
+  for (const auto& folder : order.copies) {
+    for (const auto& file : folder.files) {
+      const bool is_asked_for = std::ranges::find(hashes, json(file.sha256)) != hashes.end();
+      const bool is_new = std::ranges::find(lack.hashes, file.sha256) == lack.hashes.end();
+      if (is_asked_for && is_new) lack.hashes.push_back(file.sha256);
+    }
+  }
+  return lack;
 }
 
 executor::RunOutcome outcome_of(const json& object, const protocol::Request& request,
@@ -168,10 +166,13 @@ executor::RunOutcome outcome_of(const json& object, const protocol::Request& req
 std::string to_json(const Order& order) {
   json runs = json::array();
   for (const auto& run : order.block.runs) runs.push_back(to_object(run));
-  return line_of({{"carry", kSchema},
+  json copies = json::array();
+  for (const auto& folder : order.copies) copies.push_back(to_object(folder));
+  return line_of({{"carry", kOrderSchema},
                   {"order", order.id},
                   {"runs", runs},
                   {"is_in_pairs", order.block.is_in_pairs},
+                  {"copies", copies},
                   {"settings", to_object(order.settings)}});
 }
 
@@ -183,17 +184,19 @@ Result<Order> parse_order(std::string_view text) {
   Order order;
   int schema = 0;
   json runs;
+  json copies;
   json settings;
   Reader reader(*object);
   reader.take("carry", schema);
   reader.take("order", order.id);
   reader.take("runs", runs);
   reader.take("is_in_pairs", order.block.is_in_pairs);
+  reader.take("copies", copies);
   reader.take("settings", settings);
-  if (schema != kSchema) {
+  if (schema != kOrderSchema) {
     return fail(ErrorCode::invalid, "order of another version of torchwatch (" +
                                         std::to_string(schema) + "; this is " +
-                                        std::to_string(kSchema) + ")");
+                                        std::to_string(kOrderSchema) + ")");
   }
   TW_TRY_VOID(reader.status());
   if (!runs.is_array() || runs.empty() || runs.size() > kRunsMax) {
@@ -206,12 +209,16 @@ Result<Order> parse_order(std::string_view text) {
     TW_TRY(auto read, run_of(run));
     order.block.runs.push_back(std::move(read));
   }
+  for (const auto& folder : copies) {
+    TW_TRY(auto read, copied_folder_of(folder));
+    order.copies.push_back(std::move(read));
+  }
   TW_TRY(order.settings, settings_of(settings));
   return order;
 }
 
 std::string greeting_line(const Order& order, const std::string& node) {
-  return line_of({{"carry", kSchema}, {"order", order.id}, {"node", node}});
+  return line_of({{"carry", kOrderSchema}, {"order", order.id}, {"node", node}});
 }
 
 std::string outcome_line(const std::string& attempt, const executor::RunOutcome& outcome) {
@@ -234,6 +241,21 @@ std::string refusal_line(const Order& order, const std::string& reason) {
   return line_of({{"refused", order.id}, {"reason", reason}});
 }
 
+std::string lack_line(const Order& order, const Lack& lack) {
+  return line_of({{"lacks", order.id}, {"folder", lack.folder.string()}, {"hashes", lack.hashes}});
+}
+
+bool ends_answer(const Order& order, std::string_view line) {
+  // Only such lines begin so: results are long, and need not be read twice.
+  constexpr std::array kBegins{R"({"ended":)", R"({"reason":)", R"({"folder":)"};
+  const auto begins = [&](const char* text) { return line.starts_with(text); };
+  if (std::ranges::none_of(kBegins, begins)) return false;
+  const auto object = parse_object(line);
+  if (!object) return false;
+  const auto is_of_order = [&](const char* name) { return text_of(*object, name) == order.id; };
+  return is_of_order("ended") || is_of_order("refused") || is_of_order("lacks");
+}
+
 Answer parse_answer(const Order& order, std::string_view output, std::chrono::nanoseconds waited) {
   Answer answer;
   std::map<std::string, json> outcomes;
@@ -249,6 +271,8 @@ Answer parse_answer(const Order& order, std::string_view output, std::chrono::na
     } else if (text_of(*object, "refused") == order.id) {
       answer.refusal = printable(text_of(*object, "reason"), kReasonBytesMax);
       if (answer.refusal.empty()) answer.refusal = "the node gives no reason";
+    } else if (text_of(*object, "lacks") == order.id) {
+      answer.lack = lack_of(order, *object);
     } else if (text_of(*object, "order") == order.id) {
       answer.node = printable(text_of(*object, "node"), kReasonBytesMax);
     } else if (text_of(*object, "ended") == order.id) {
@@ -267,92 +291,6 @@ Answer parse_answer(const Order& order, std::string_view output, std::chrono::na
     answer.outcomes.push_back(outcome_of(found->second, run.request, waited));
   }
   return answer;
-}
-
-std::string to_json(const ProcessOrder& order) {
-  const auto& spec = order.spec;
-  return line_of({{"process", kSchema},
-                  {"id", order.id},
-                  {"program", spec.program.string()},
-                  {"arguments", spec.arguments},
-                  {"environment", spec.environment},
-                  {"working_folder", spec.working_folder.string()},
-                  {"time_limit_ms", spec.time_limit.count()},
-                  {"output_limit", spec.output_limit_bytes},
-                  {"label", spec.label},
-                  {"launcher", spec.launcher},
-                  {"uses_all_cores", order.uses_all_cores}});
-}
-
-Result<ProcessOrder> parse_process_order(std::string_view text) {
-  const auto object = parse_object(text);
-  if (!object) return fail(ErrorCode::corrupt, "order: not a JSON object");
-  ProcessOrder order{};
-  std::string program;
-  std::string working_folder;
-  std::int64_t time_limit_ms = 0;
-  Reader reader(*object);
-  reader.take("id", order.id);
-  reader.take("program", program);
-  reader.take("arguments", order.spec.arguments);
-  reader.take("environment", order.spec.environment);
-  reader.take("working_folder", working_folder);
-  reader.take("time_limit_ms", time_limit_ms);
-  reader.take("output_limit", order.spec.output_limit_bytes);
-  reader.take("label", order.spec.label);
-  reader.take("launcher", order.spec.launcher);
-  reader.take("uses_all_cores", order.uses_all_cores);
-  TW_TRY_VOID(reader.status());
-  order.spec.program = program;
-  order.spec.working_folder = working_folder;
-  order.spec.time_limit = std::chrono::milliseconds(time_limit_ms);
-  return order;
-}
-
-namespace {
-
-/// How a process ended, as a word and a number.
-std::pair<std::string, int> words_of(const process::ProcessEnd& end) {
-  if (const auto* exited = std::get_if<process::Exited>(&end)) return {"exited", exited->code};
-  if (const auto* by = std::get_if<process::Signalled>(&end)) return {"signalled", by->signal};
-  if (std::holds_alternative<process::TimedOut>(end)) return {"timed out", 0};
-  if (std::holds_alternative<process::OutputLimit>(end)) return {"output limit", 0};
-  return {"lost", 0};
-}
-
-process::ProcessEnd end_of(const std::string& word, int number, const std::string& reason) {
-  if (word == "exited") return process::Exited{number};
-  if (word == "signalled") return process::Signalled{number};
-  if (word == "timed out") return process::TimedOut{};
-  if (word == "output limit") return process::OutputLimit{};
-  return process::Lost{reason};
-}
-
-}  // namespace
-
-std::string process_ended_line(const ProcessOrder& order, const process::ProcessOutcome& outcome) {
-  const auto [word, number] = words_of(outcome.end);
-  return line_of({{"process_ended", order.id},
-                  {"end", word},
-                  {"number", number},
-                  {"reason", process::describe(outcome.end)},
-                  {"output", outcome.output}});
-}
-
-std::optional<process::ProcessOutcome> parse_process_end(const ProcessOrder& order,
-                                                         std::string_view output) {
-  constexpr std::string_view kBegin = "{\"end\":";
-  const auto begin = output.rfind(kBegin);
-  if (begin == std::string_view::npos) return std::nullopt;
-  const auto line = output.substr(begin, output.find('\n', begin) - begin);
-  const auto object = parse_object(line);
-  if (!object || text_of(*object, "process_ended") != order.id) return std::nullopt;
-  const auto number = object->value("number", json());
-  if (!number.is_number_integer()) return std::nullopt;
-  process::ProcessOutcome outcome{};
-  outcome.end = end_of(text_of(*object, "end"), number.get<int>(), text_of(*object, "reason"));
-  outcome.output = text_of(*object, "output");
-  return outcome;
 }
 
 }  // namespace torchwatch::cluster

@@ -13,8 +13,11 @@ namespace {
 
 constexpr std::size_t kTextBytesMax = 1U << 20U;
 constexpr std::chrono::seconds kAskLimit{30};
+constexpr std::chrono::minutes kSendLimit{30};  // of one file, which may have gigabytes
 /// What srun itself may take around the program: for the step's start and its end.
 constexpr std::chrono::seconds kAround{30};
+/// Longer than any job that torchwatch asks for.
+constexpr std::chrono::hours kLongestJob{31 * 24};
 
 /// Nothing else of the service's environment: SBATCH_..., SRUN_... and SQUEUE_... variables would
 /// change what Slurm's programs do.
@@ -108,14 +111,25 @@ Status SlurmClient::cancel(const std::vector<std::string>& ids) const {
   return {};
 }
 
+Status SlurmClient::send(const std::string& job, const std::filesystem::path& file,
+                         const std::string& to, std::stop_token stop) const {
+  auto spec = call("sbcast", {"--force", "--jobid=" + job, file.string(), to});
+  spec.time_limit = kSendLimit;
+  const auto outcome = processes_.run(spec, std::move(stop));
+  if (process::succeeded(outcome)) return {};
+  return fail(ErrorCode::unavailable, "sbcast of " + file.string() + ": " +
+                                          last_message(outcome.output) + " (" +
+                                          process::describe(outcome.end) + ")");
+}
+
 process::ProcessOutcome SlurmClient::run(const StepCall& step, std::stop_token stop) const {
   auto spec = call("srun", {"--quiet", "--jobid=" + step.job, "--nodes=1", "--ntasks=1",
                             "--overlap", "--immediate=" + std::to_string(step.start_limit.count()),
                             "--unbuffered", "--kill-on-bad-exit=1", "--export=NONE", "--chdir=/",
                             "--job-name=" + step.name, step.program.string()});
-  spec.input = step.input;
-  spec.time_limit = step.start_limit + step.time_limit + kAround;
-  spec.output_limit_bytes = step.output_limit_bytes;
+  spec.input_descriptor = step.input;
+  spec.time_limit = kLongestJob;
+  spec.on_output = step.on_output;
   spec.label = step.name;
   return processes_.run(spec, std::move(stop));
 }

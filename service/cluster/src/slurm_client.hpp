@@ -2,8 +2,10 @@
 
 #include <chrono>
 #include <filesystem>
+#include <functional>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "torchwatch/cluster/queue.hpp"
@@ -17,10 +19,10 @@ struct StepCall {
   std::string job;
   std::string name;
   std::filesystem::path program;  ///< as the node sees it
-  std::string input;
-  std::chrono::seconds time_limit{0};  ///< from when it runs to its end
+  int input = -1;                 ///< the descriptor that it reads
   std::chrono::seconds start_limit{20};
-  std::size_t output_limit_bytes = 0;
+  /// Gets what the program and srun say, as it comes, on another thread: be quick.
+  std::function<void(std::string_view)> on_output;
 };
 
 /// A job of one program that reads its input and answers on its output.
@@ -55,7 +57,10 @@ class SlurmClient {
   bool is_drained(const std::string& node) const;
   /// Ends jobs and steps; what has ended already stays as it is. Errors: unavailable.
   Status cancel(const std::vector<std::string>& ids) const;
-  /// Starts a step and waits for its end.
+  /// Copies a file to a path on the node of a job. Errors: unavailable.
+  Status send(const std::string& job, const std::filesystem::path& file, const std::string& to,
+              std::stop_token stop) const;
+  /// Starts a step and waits for its end, which the job's own limit brings at the latest.
   process::ProcessOutcome run(const StepCall&, std::stop_token stop) const;
   /// Asks for a node, runs the program there and waits for its end.
   process::ProcessOutcome run(const JobCall&, std::stop_token stop) const;

@@ -15,6 +15,7 @@ namespace {
 using std::chrono::seconds;
 
 constexpr int kTriesMax = 3;
+constexpr int kSendsMax = 2;
 /// What a node does around a run: makes fresh copies of libraries, ends and judges the process.
 constexpr seconds kAroundRun{90};
 
@@ -66,6 +67,12 @@ std::optional<std::string> other_class(const Order& order, const Answer& answer)
 class SlurmExecutor::Lane : public HeldLane {
  public:
   using HeldLane::HeldLane;
+};
+
+/// How the step took an order.
+struct SlurmExecutor::Said {
+  process::ProcessOutcome step;
+  Answer answer;
 };
 
 /// What a step came to that did not end its order.
@@ -149,6 +156,22 @@ std::optional<SlurmExecutor::Loss> SlurmExecutor::loss_of(const process::Process
   return Loss{spoken(step, answer), cause_of(answer.messages)};
 }
 
+/// What the node lacks is sent, and the order with it once more.
+SlurmExecutor::Said SlurmExecutor::ask(const Order& order, seconds limit,
+                                       const std::stop_token& stop) {
+  for (int sends = 0;; ++sends) {
+    Said said{.step = lane_->run(order, limit, stop), .answer = {}};
+    said.answer = parse_answer(order, said.step.output, said.step.duration + kRounding);
+    if (said.answer.lack.hashes.empty()) return said;
+    const Status sent = sends < kSendsMax
+                            ? lane_->send(order, said.answer.lack, stop)
+                            : fail(ErrorCode::unavailable, "does not keep what it is sent");
+    if (sent) continue;
+    said.answer.refusal = sent.error().text();
+    return said;
+  }
+}
+
 Result<std::vector<executor::RunOutcome>> SlurmExecutor::carry_out(executor::RunBlock block,
                                                                    std::stop_token stop) {
   const std::scoped_lock one_order(mutex_);
@@ -156,14 +179,16 @@ Result<std::vector<executor::RunOutcome>> SlurmExecutor::carry_out(executor::Run
   const auto node = block.runs.front().node;
   const int tries = node.empty() ? kTriesMax : 1;
   Order order{.id = {}, .block = std::move(block), .settings = settings_.carry};
+  if (settings_.copies) {
+    TW_TRY(order.copies, folders_of(order.block));
+  }
   Loss loss;
   for (int attempt = 1; attempt <= tries; ++attempt) {
     TW_TRY_VOID(lane_->make_ready(limit, stop));
     TW_TRY_VOID(require_node(node));
     // Each try has a name of its own: what an earlier one still says does not count.
     order.id = order.block.runs.front().request.attempt + "-" + std::to_string(attempt);
-    const auto step = lane_->run(order, limit, stop);
-    auto answer = parse_answer(order, step.output, step.duration + kRounding);
+    auto [step, answer] = ask(order, limit, stop);
     const auto lost = loss_of(step, answer, order);
     if (!lost) {
       lane_->note_success();

@@ -46,6 +46,7 @@ void ChildOutput::read() {
   const ssize_t got = ::read(pipe_.get(), block.data(), block.size());
   if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR)) pipe_.reset();
   if (got <= 0) return;
+  if (pass_on_) return pass_on_({block.data(), static_cast<std::size_t>(got)});
   printed_bytes_ += static_cast<std::size_t>(got);
   kept_.append(block.data(), static_cast<std::size_t>(got));
   if (kept_.size() > limit_bytes_) kept_.erase(0, kept_.size() - limit_bytes_);
@@ -55,7 +56,7 @@ Child::Child(const ProcessSpec& spec, SpawnedChild spawned, std::string tag,
              const SupervisorSettings& settings, Deliver deliver)
     : pid_(spawned.pid),
       process_(std::move(spawned.process)),
-      output_(std::move(spawned.output), spec.output_limit_bytes),
+      output_(std::move(spawned.output), spec.output_limit_bytes, spec.on_output),
       status_(std::move(spawned.status)),
       settings_(settings),
       deliver_(std::move(deliver)),

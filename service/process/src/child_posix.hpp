@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "child_tree_posix.hpp"
@@ -25,12 +26,13 @@ struct SupervisorSettings {
   SignalGroup signal_group;                     ///< default: kill(-group, signal)
 };
 
-/// What a child prints: all of it is counted, the end of it kept.
+/// What a child prints: all of it is counted, the end of it kept; or all of it is passed on.
 class ChildOutput {
  public:
+  using PassOn = std::function<void(std::string_view)>;
   /// `pipe`: its stdout and stderr, non-blocking.
-  ChildOutput(UniqueFd pipe, std::size_t limit_bytes)
-      : pipe_(std::move(pipe)), limit_bytes_(limit_bytes) {}
+  ChildOutput(UniqueFd pipe, std::size_t limit_bytes, PassOn pass_on)
+      : pipe_(std::move(pipe)), limit_bytes_(limit_bytes), pass_on_(std::move(pass_on)) {}
 
   /// The descriptor to poll; -1 once nothing more can come.
   int descriptor() const { return pipe_.get(); }
@@ -45,6 +47,7 @@ class ChildOutput {
  private:
   UniqueFd pipe_;
   std::size_t limit_bytes_;
+  PassOn pass_on_;
   std::size_t printed_bytes_ = 0;
   std::string kept_;
 };

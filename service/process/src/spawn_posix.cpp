@@ -266,7 +266,7 @@ tl::expected<SpawnedChild, std::string> spawn(const ProcessSpec& spec, const std
   if (!spec.input.empty() && !input.is_open()) {
     return tl::unexpected(std::string("no memory for its input: ") + std::strerror(errno));
   }
-  plan.input = input.get();
+  plan.input = input.is_open() ? input.get() : spec.input_descriptor;
   plan.output = output.write_end.get();
   plan.report = report.write_end.get();
   plan.status = status.write_end.get();

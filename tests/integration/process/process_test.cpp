@@ -1,6 +1,8 @@
+#include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 
+#include <array>
 #include <catch2/catch.hpp>
 #include <future>
 #include <sstream>
@@ -8,6 +10,7 @@
 #include "bad_child_spec.hpp"
 #include "forked_child.hpp"
 #include "temporary_folder.hpp"
+#include "torchwatch/records/unique_fd.hpp"
 
 using namespace torchwatch;
 using namespace std::chrono_literals;
@@ -54,6 +57,31 @@ TEST_CASE("a child's exit status and its output, both streams in order, come bac
   CHECK(outcome.output == "one\ntwo\n3\n");
   CHECK_FALSE(outcome.pipe_held);
   CHECK(outcome.duration.count() > 0);
+}
+
+TEST_CASE("a child is spoken with: it reads a descriptor and is heard while it runs") {
+  std::array<int, 2> ends{-1, -1};
+  REQUIRE(pipe2(ends.data(), O_CLOEXEC) == 0);
+  const UniqueFd input(ends[0]);
+  UniqueFd words(ends[1]);
+  std::promise<void> first_word;
+  std::string heard;
+  auto spec = bad_child({});
+  spec.program = "/bin/cat";
+  spec.input_descriptor = input.get();
+  spec.output_limit_bytes = 1;
+  spec.on_output = [&](std::string_view text) {
+    if (std::exchange(heard, heard + std::string(text)).empty()) first_word.set_value();
+  };
+  auto outcome = std::async(std::launch::async, [&] { return run(spec); });
+  REQUIRE(write(words.get(), "one\n", 4) == 4);
+  first_word.get_future().wait();
+  REQUIRE(write(words.get(), "two\n", 4) == 4);
+  words.reset();
+  const auto ended = outcome.get();
+  CHECK(process::succeeded(ended));
+  CHECK(ended.output.empty());
+  CHECK(heard == "one\ntwo\n");
 }
 
 TEST_CASE("arguments arrive as they are: no shell reads them") {

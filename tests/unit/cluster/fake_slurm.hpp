@@ -1,7 +1,10 @@
 #pragma once
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <deque>
+#include <optional>
 
 #include "cluster_fixture.hpp"
 #include "fake_clock.hpp"
@@ -18,6 +21,7 @@ struct FakeSlurm {
   std::vector<std::string> jobs;  ///< lines of squeue
   std::map<std::string, Answers> answers;
   std::vector<std::string> log;
+  std::vector<cluster::Order> orders;  ///< that reached a node
   std::function<std::string(const cluster::Order&)> answers_orders = whole_answer;
   int submitted = 0;
   FakeProcessRunner processes{
@@ -36,7 +40,7 @@ struct FakeSlurm {
 
   process::ProcessOutcome answer(const process::ProcessSpec& spec) {
     const auto program = spec.program.string();
-    if (auto& waiting = answers[program]; !waiting.empty()) {
+    if (auto& waiting = answers[program]; !waiting.empty() && program != "srun") {
       const auto next = waiting.front();
       waiting.pop_front();
       return next;
@@ -52,10 +56,31 @@ struct FakeSlurm {
       for (const auto& job : jobs) text += job + "\n";
       return ended(process::Exited{0}, text);
     }
-    if (program == "srun") {
-      return ended(process::Exited{0}, answers_orders(cluster::parse_order(spec.input).value()));
+    if (program == "srun") return step(spec);
+    return ended(process::Exited{0});
+  }
+
+  /// Answers orders until there are no more, or an answer of srun is due: then it ends so.
+  process::ProcessOutcome step(const process::ProcessSpec& spec) {
+    while (const auto line = line_of(spec.input_descriptor)) {
+      orders.push_back(cluster::parse_order(*line).value());
+      if (auto& waiting = answers["srun"]; !waiting.empty()) {
+        auto next = std::move(waiting.front());
+        waiting.pop_front();
+        spec.on_output(std::exchange(next.output, {}));
+        return next;
+      }
+      spec.on_output(answers_orders(orders.back()));
     }
     return ended(process::Exited{0});
+  }
+
+  static std::optional<std::string> line_of(int descriptor) {
+    std::string line;
+    for (char next = 0; read(descriptor, &next, 1) == 1; line += next) {
+      if (next == '\n') return line;
+    }
+    return std::nullopt;
   }
 
   static bool has(const process::ProcessSpec& spec, const std::string& argument) {

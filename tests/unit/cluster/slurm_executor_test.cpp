@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <fstream>
 
 #include "fake_slurm.hpp"
+#include "temporary_folder.hpp"
 #include "torchwatch/cluster/queue.hpp"
 
 using namespace torchwatch;
@@ -36,6 +38,7 @@ TEST_CASE("a first run asks for a node, a second one uses it, and at the end it 
       CHECK(std::get<RunResult>(*outcome).attempt == attempt);
     }
     CHECK(slurm.submitted == 1);
+    CHECK(slurm.calls("srun") == 1);
     CHECK(slurm.calls("scancel") == 0);
   }
   CHECK(slurm.ever_asked("--job-name=torchwatch-test-0"));
@@ -53,26 +56,26 @@ TEST_CASE("an executor that carried out nothing touches no job of its name") {
   CHECK(slurm.processes.specs().empty());
 }
 
-TEST_CASE("both runs of a pair are one step") {
+TEST_CASE("both runs of a pair are one order") {
   FakeSlurm slurm;
   SlurmExecutor executor(slurm.processes, slurm.clock, slurm.settings());
   const auto outcomes = executor.run_pair({test::cluster_run("a"), test::cluster_run("b")}, {});
   REQUIRE(outcomes);
   CHECK(std::get<RunResult>((*outcomes)[1]).attempt == "b");
-  CHECK(slurm.calls("srun") == 1);
+  CHECK(slurm.orders.size() == 1);
 }
 
-TEST_CASE("all runs of a block are one step") {
+TEST_CASE("all runs of a block are one order") {
   FakeSlurm slurm;
   SlurmExecutor executor(slurm.processes, slurm.clock, slurm.settings());
   const auto outcomes = executor.run_block(block_of_two_pairs(), {});
   REQUIRE(outcomes);
   REQUIRE(outcomes->size() == 4);
   CHECK(std::get<RunResult>((*outcomes)[3]).attempt == "d");
-  CHECK(slurm.calls("srun") == 1);
+  CHECK(slurm.orders.size() == 1);
 }
 
-TEST_CASE("a block that its job has no time for is a step for each pair") {
+TEST_CASE("a block that its job has no time for is an order for each pair") {
   FakeSlurm slurm;
   slurm.jobs = {"7|RUNNING|4:00|n1|None"};  // minutes; each pair may take two
   SlurmExecutor executor(slurm.processes, slurm.clock, slurm.settings());
@@ -80,7 +83,7 @@ TEST_CASE("a block that its job has no time for is a step for each pair") {
   const auto outcomes = executor.run_block(block_of_two_pairs(), {});
   REQUIRE(outcomes);
   CHECK(outcomes->size() == 4);
-  CHECK(slurm.calls("srun") == 2);
+  CHECK(slurm.orders.size() == 2);
   CHECK(slurm.submitted == 0);
 }
 
@@ -104,8 +107,9 @@ TEST_CASE("an order that is lost is carried out again, under a name of its own")
   SlurmExecutor executor(slurm.processes, slurm.clock, slurm.settings());
   REQUIRE(executor.run(test::cluster_run("a"), {}));
   CHECK(slurm.calls("srun") == 2);
-  CHECK(slurm.ever_asked("--job-name=a-1"));
-  CHECK(slurm.ever_asked("--job-name=a-2"));
+  REQUIRE(slurm.orders.size() == 2);
+  CHECK(slurm.orders[0].id == "a-1");
+  CHECK(slurm.orders[1].id == "a-2");
   CHECK(slurm.ever_asked("--exclude=n1"));
   CHECK(std::ranges::any_of(slurm.log, [](const std::string& text) {
     return text ==
@@ -290,6 +294,51 @@ TEST_CASE("a node of another machine class is given back before its runs count, 
            "an order was lost on node n1: the node is of another machine class than the runs "
            "before: cpu_model: Model X -> Model Y";
   }));
+}
+
+TEST_CASE("what a node lacks is sent to it, once, and the order with it again") {
+  const test::TemporaryFolder builds;
+  std::filesystem::create_directories(builds.path() / "a/torch/lib");
+  std::ofstream(builds.path() / "a/torch/lib/libtorch.so") << "torch";
+  std::ofstream(builds.path() / "runner") << "runner";
+  auto run = test::cluster_run("a");
+  run.libraries = builds.path() / "a/torch/lib";
+  run.runner = builds.path() / "runner";
+  FakeSlurm slurm;
+  auto settings = slurm.settings();
+  settings.copies = true;
+  int lacks = 1;
+  slurm.answers_orders = [&](const cluster::Order& order) {
+    if (lacks-- <= 0) return test::whole_answer(order);
+    return cluster::lack_line(order,
+                              {.folder = "/disk", .hashes = {order.copies[0].files[0].sha256}});
+  };
+  SlurmExecutor executor(slurm.processes, slurm.clock, settings);
+  SECTION("it is there then") {
+    REQUIRE(executor.run(run, {}));
+    CHECK(slurm.orders.size() == 2);
+    CHECK(slurm.calls("sbcast") == 1);
+    const auto hash = slurm.orders[0].copies[0].files[0].sha256;
+    CHECK(slurm.ever_asked("/disk/" + hash + ".arriving"));
+    CHECK(slurm.ever_asked((run.libraries / "libtorch.so").string()));
+    REQUIRE(executor.run(run, {}));
+    CHECK(slurm.calls("sbcast") == 1);
+  }
+  SECTION("a node that keeps nothing is left out") {
+    lacks = 3;
+    REQUIRE(executor.run(run, {}));
+    CHECK(slurm.calls("sbcast") == 2);
+    CHECK(slurm.ever_asked("--exclude=n1"));
+  }
+  SECTION("what cannot be sent loses the order") {
+    slurm.says("sbcast", Exited{1}, "sbcast: error: No space left on device\n");
+    REQUIRE(executor.run(run, {}));
+    CHECK(slurm.ever_asked("--exclude=n1"));
+    CHECK(slurm.log.size() >= 2);
+    CHECK(std::ranges::any_of(slurm.log, [](const std::string& text) {
+      return text.find("No space left on device") != std::string::npos;
+    }));
+  }
 }
 
 TEST_CASE("a node that is drained is given back between two runs") {

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "torchwatch/cluster/copied_folder.hpp"
 #include "torchwatch/executor/executor.hpp"
 #include "torchwatch/process/process.hpp"
 
@@ -24,13 +25,15 @@ struct CarrySettings {
   std::vector<std::string> link_targets;
   std::vector<std::string> hidden;
   std::vector<std::string> hidden_with_copies;
+  std::int64_t copies_limit_bytes = std::int64_t{40} << 30U;  ///< of builds and kits on the node
 };
 
-/// What a lane carries out in one step, and what counts together or not at all.
+/// What a lane carries out at a time, and what counts together or not at all.
 struct Order {
   std::string id;            ///< of this try: an answer names it
   executor::RunBlock block;  ///< of at least one run
   CarrySettings settings;
+  std::vector<CopiedFolder> copies = {};  ///< that the runs load in place of the service's folders
 };
 
 /// Most runs of an order.
@@ -51,11 +54,23 @@ std::string ended_line(const Order&);
 /// The order was not carried out, because of the node or of what it sees.
 std::string refusal_line(const Order&, const std::string& reason);
 
-/// What a step printed.
+/// Contents of an order's copies that a node lacks, by their hashes, and its folder for them.
+struct Lack {
+  std::filesystem::path folder;
+  std::vector<std::string> hashes;
+};
+/// The order was not carried out, as something has to be sent to the node before.
+std::string lack_line(const Order&, const Lack&);
+
+/// Returns whether this line is the last one that answers the order.
+bool ends_answer(const Order&, std::string_view line);
+
+/// What was said to an order.
 struct Answer {
   std::string node;
   std::string refusal;  ///< why the order was not carried out; empty: it does not say so
   std::vector<executor::RunOutcome> outcomes;  ///< in the order of the runs; empty unless whole
+  Lack lack;                                   ///< only hashes that the order names
   std::string messages;                        ///< every other line: srun's own
 
   /// Whether the order has ended and every run of it has its outcome.

@@ -17,7 +17,7 @@
 namespace torchwatch::cluster {
 
 /// Carries out runs on a node of a Slurm cluster. It holds one lane: a job that only waits, in
-/// which each run, or each block of runs, is one step of `torchwatch-carry`. The lane is asked
+/// which one step of `torchwatch-carry` takes each run, or each block of runs. The lane is asked
 /// for at the first run, found again by its name after a restart, and given back when this object
 /// ends. One order at a time; further calls wait.
 class SlurmExecutor final : public executor::Executor {
@@ -32,6 +32,7 @@ class SlurmExecutor final : public executor::Executor {
     std::chrono::seconds queue_limit{43'200};  ///< for a node to come, and for the controller
     std::chrono::seconds start_limit{20};      ///< of a step
     std::chrono::milliseconds poll{2000};      ///< from one look at the queue to the next
+    bool copies = false;  ///< of builds and kits, on the nodes, which do not see the service's
     CarrySettings carry;
     /// Gets what people may want to know: a node that came, an order that was lost and why.
     std::function<void(const std::string&)> log = [](const std::string&) {};
@@ -62,9 +63,11 @@ class SlurmExecutor final : public executor::Executor {
  private:
   class Lane;
   struct Loss;
+  struct Said;
   static std::optional<Loss> loss_of(const process::ProcessOutcome&, const Answer&, const Order&);
   Status require_node(const std::string& wanted) const;
   bool is_one_order(const executor::RunBlock&) const;
+  Said ask(const Order&, std::chrono::seconds limit, const std::stop_token& stop);
   Result<std::vector<executor::RunOutcome>> carry_out(executor::RunBlock, std::stop_token);
 
   Settings settings_;

@@ -46,8 +46,13 @@ struct ProcessSpec {
   /// no terminal to type into.
   bool own_session = false;
   std::string input = {};  ///< what its standard input holds; it never is a file of the disk
+  /// Its standard input instead; the caller keeps it open until the child has ended.
+  int input_descriptor = -1;
   /// Called once with the child's pid when it runs, on the supervisor's thread: be quick.
   std::function<void(std::int64_t pid)> on_started;
+  /// Gets what the child prints as it comes, on the supervisor's thread: be quick. Then nothing of
+  /// it is kept, and `output_limit_bytes` bounds nothing.
+  std::function<void(std::string_view text)> on_output = {};
 };
 
 struct Exited {
