@@ -135,8 +135,9 @@ void NodeCopies::keep_within(std::int64_t bytes) const {
   std::ranges::sort(copies, std::ranges::greater(), &Kept::used);
   std::int64_t sum = 0;
   for (const auto& copy : copies) {
-    sum += copy.bytes;
-    if (sum > bytes) fs::remove_all(copy.folder, ignored);
+    const bool fits = sum + copy.bytes <= bytes;
+    if (fits) sum += copy.bytes;
+    if (!fits) fs::remove_all(copy.folder, ignored);
   }
   remove_unlinked(contents());
 }

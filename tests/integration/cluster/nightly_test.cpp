@@ -1,4 +1,5 @@
 // A whole nightly on the nodes of a real cluster.
+#include <algorithm>
 #include <atomic>
 #include <future>
 #include <set>
@@ -17,19 +18,27 @@ using namespace torchwatch;
 
 namespace {
 
+/// Whether a run has its folder there.
+bool is_at_work(const test::fs::path& scratch_of_node) {
+  std::error_code none;
+  const test::fs::directory_iterator entries(scratch_of_node, none);
+  return std::any_of(begin(entries), end(entries), [](const auto& entry) {
+    return entry.path().filename().string().starts_with("attempt-");
+  });
+}
+
 /// Does something once, while an order is under way on a node.
 class WhileAtWork final : public comparison::Progress {
  public:
+  explicit WhileAtWork(test::fs::path scratch) : scratch_(std::move(scratch)) {}
+
   void phase_started(const std::string&) override {}
   void progress(int, int, const std::string& what) override {
     const auto on = what.rfind(", on ");
     if (on == std::string::npos || !act || ++blocks_ <= blocks_before) return;
     if (is_done_.exchange(true)) return;
     doing_ = std::async(std::launch::async, [this, node = what.substr(on + 5)] {
-      test::comes_true([&] {
-        return test::said_by("squeue -h -s -w " + node + " -o %j").find("-1\n") !=
-               std::string::npos;
-      });
+      test::comes_true([&] { return is_at_work(scratch_ / node); });
       act(node);
     });
   }
@@ -49,6 +58,7 @@ class WhileAtWork final : public comparison::Progress {
   int blocks_before = 0;  ///< that have begun, when it does it
 
  private:
+  test::fs::path scratch_;
   std::atomic<int> blocks_ = 0;
   std::atomic<bool> is_done_ = false;
   std::future<void> doing_;
@@ -110,7 +120,7 @@ struct Nightly {
   std::unique_ptr<test::ScriptedService> service =
       test::ScriptedService::open(day.config()).value();
   cluster::SlurmLanes lanes{trial.processes(), trial.clock(), settings_of(trial), 3};
-  WhileAtWork progress;
+  WhileAtWork progress{trial.folder / "scratch"};
   comparison::Services services{.config = service->services().config,
                                 .database = service->services().database,
                                 .executor = lanes.lane(0),

@@ -1,3 +1,5 @@
+#include <array>
+#include <cstdlib>
 #include <future>
 
 #include "opened_sandbox.hpp"
@@ -102,4 +104,38 @@ TEST_CASE("an order that is cancelled ends on its node") {
   CHECK(outcome.error().code == ErrorCode::cancelled);
   trial.open_gate();
   test::result_of(executor.run(trial.spec("b"), {}));
+}
+
+TEST_CASE("nodes that do not see the service's folders measure from copies of their own",
+          "[.][unshared]") {
+  test::TrialOfTest trial;
+  const char* const given = std::getenv("TRIAL_HIDDEN");
+  REQUIRE(given != nullptr);
+  const std::filesystem::path hidden(given);
+  std::filesystem::remove_all(hidden / "builds");
+  for (const char* const build : {"a", "b"}) {
+    std::filesystem::create_directories(hidden / "builds" / build / "torch");
+    std::filesystem::copy(trial.folder / "build/lib", hidden / "builds" / build / "torch/lib");
+  }
+  std::filesystem::copy(trial.folder / "runner", hidden / "builds/runner");
+  REQUIRE(test::said_by("srun --nodes=1 ls -A " + hidden.string()).empty());
+
+  auto settings = trial.settings();
+  settings.copies = true;
+  SlurmExecutor executor(trial.processes(), trial.clock(), settings);
+  std::array<executor::RunSpec, 2> specs{trial.spec("a"), trial.spec("b")};
+  for (auto& spec : specs) {
+    spec.runner = hidden / "builds/runner";
+    spec.libraries = hidden / "builds" / spec.request.attempt / "torch/lib";
+  }
+  specs[1].fresh_copy = true;
+  const auto outcomes = executor.run_pair(specs, {});
+  REQUIRE(outcomes);
+  CHECK(std::get<RunResult>((*outcomes)[1]).attempt == "b");
+  CHECK(trial.has_logged("sends 3 files to node"));
+  const auto logged = trial.logged();
+  specs[0].request.attempt = "c";
+  test::result_of(executor.run(specs[0], {}));
+  CHECK(trial.logged() == logged);
+  CHECK_FALSE(trial.has_logged("lost"));
 }

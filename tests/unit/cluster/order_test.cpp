@@ -55,7 +55,7 @@ TEST_CASE("the command of an external workload reaches the node as it is") {
 
 TEST_CASE("an order that is cut, strange or of another version is refused") {
   const auto text = to_json(cluster_order({"a"}));
-  const std::string of_later = "{\"carry\":3" + text.substr(10);
+  const std::string of_later = "{\"carry\":9" + text.substr(10);
   for (const auto& wrong : {std::string(), text.substr(0, text.size() / 2), std::string("[]"),
                             std::string("{}"), std::string(100'000, '['), of_later}) {
     CHECK_FALSE(parse_order(wrong));
