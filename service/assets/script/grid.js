@@ -43,7 +43,8 @@ function enhance(drawing) {
     row.append(...marks.map((mark) => cellOf(mark, "gridcell")));
     grid.append(row);
   }
-  drawing.append(grid);
+  // Below the numbers, which lie on the cells.
+  drawing.insertBefore(grid, drawing.querySelector(":scope > text[aria-hidden]"));
   const first = grid.querySelector('[role="gridcell"]');
   if (first) target(first, 0);
   drawing.closest(".picture")?.removeAttribute("tabindex");

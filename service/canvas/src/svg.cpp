@@ -37,6 +37,13 @@ std::string safe_link(std::string_view link) {
   return "";
 }
 
+std::string placed(std::string_view element, double x, double y, std::string_view classes,
+                   std::string_view words) {
+  return fmt::format("<{0} x=\"{1}\" y=\"{2}\"{3}>{4}</{0}>", element, coordinate(x), coordinate(y),
+                     classes.empty() ? "" : fmt::format(" class=\"{}\"", classes),
+                     escaped(one_line(words)));
+}
+
 std::size_t characters_in(double units) {
   return static_cast<std::size_t>(std::max(0.0, units / (kTextSize * kCharacter)));
 }
@@ -81,9 +88,12 @@ bool Svg::is_narrow() const {
 }
 
 void Svg::text(double x, double y, std::string_view classes, std::string_view words) {
-  body_ += fmt::format("<text x=\"{}\" y=\"{}\"{}>{}</text>\n", coordinate(x), coordinate(y),
-                       classes.empty() ? "" : fmt::format(" class=\"{}\"", classes),
-                       escaped(one_line(words)));
+  body_ += placed("text", x, y, classes, words) + "\n";
+}
+
+// Without line ends between them: each would be a space beside a text that is centred.
+void Svg::label(double x, double y, std::string_view classes, std::string_view words) {
+  labels_ += placed("tspan", x, y, classes, words);
 }
 
 void Svg::line(double x1, double y1, double x2, double y2, std::string_view classes) {
@@ -135,11 +145,15 @@ void Svg::notes(std::string_view words) {
 std::string Svg::finished() const {
   // What is inside an image cannot be reached, and links must be.
   const auto* role = has_links_ ? "group" : "img";
+  const auto labels = labels_.empty() ? ""
+                                      : "<text class=\"middle\" pointer-events=\"none\" "
+                                        "aria-hidden=\"true\">" +
+                                            labels_ + "</text>\n";
   return fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"drawing\" role=\"{5}\" "
       "aria-labelledby=\"{0}-title {0}-desc\" viewBox=\"0 0 {1} {2}\" width=\"{1}\" "
-      "height=\"{2}\">\n{3}<rect width=\"{1}\" height=\"{2}\" class=\"paper\"/>\n{4}</svg>\n",
-      id_, coordinate(width_), coordinate(std::ceil(y_ + 8)), head_, body_, role);
+      "height=\"{2}\">\n{3}<rect width=\"{1}\" height=\"{2}\" class=\"paper\"/>\n{4}{6}</svg>\n",
+      id_, coordinate(width_), coordinate(std::ceil(y_ + 8)), head_, body_, role, labels);
 }
 
 std::string triangle_up(double x, double y, double size) {

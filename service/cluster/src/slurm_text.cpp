@@ -52,6 +52,12 @@ bool mentions_any(std::string_view text, std::initializer_list<std::string_view>
       parts, [&](std::string_view part) { return text.find(part) != std::string_view::npos; });
 }
 
+/// Limits of an account or a QOS on all jobs together pass when others end, those on one do not.
+bool is_limit_of_one_job(std::string_view reason) {
+  if (!reason.starts_with("Assoc") && !reason.starts_with("QOS")) return false;
+  return reason.starts_with("QOSMin") || mentions_any(reason, {"PerJob", "PerNode"});
+}
+
 }  // namespace
 
 Result<std::string> parse_job_id(std::string_view answer) {
@@ -130,7 +136,9 @@ Cause cause_of(std::string_view messages) {
   if (mentions_any(messages, {"Unable to contact slurm controller", "Socket timed out",
                               "Connection refused", "Zero Bytes were transmitted", "Slurm backup",
                               "temporarily unable", "Immediate execution", "Unable to create step",
-                              "Requested nodes are busy", "Connection timed out"})) {
+                              "Requested nodes are busy", "Connection timed out",
+                              // AssocMaxSubmitJobLimit and its like: other jobs end.
+                              "SubmitJob"})) {
     return Cause::unreachable;
   }
   if (mentions_any(messages, {"Invalid", "invalid", "not permitted", "not available", "violates",
@@ -142,17 +150,20 @@ Cause cause_of(std::string_view messages) {
 }
 
 bool is_hopeless(std::string_view reason) {
-  constexpr std::array reasons{"BadConstraints",   "InvalidAccount",     "InvalidQOS",
-                               "JobLaunchFailure", "PartitionNodeLimit", "PartitionTimeLimit"};
-  return std::ranges::find(reasons, reason) != reasons.end();
+  constexpr std::array reasons{"AccountNotAllowed",  "BadConstraints",   "InvalidAccount",
+                               "InvalidQOS",         "JobLaunchFailure", "PartitionNodeLimit",
+                               "PartitionTimeLimit", "QOSNotAllowed"};
+  return std::ranges::find(reasons, reason) != reasons.end() || is_limit_of_one_job(reason) ||
+         mentions_any(reason, {"not permitted to use this partition"});
 }
 
 std::string last_message(std::string_view messages) {
   const auto lines = lines_of(messages);
   if (lines.empty()) return "no message";
-  // srun says that a task has failed before or after the node says why.
+  // srun says that a task has failed before or after the node says why, and the line before that of
+  // a policy names the limit.
   const auto says_why = [](std::string_view line) {
-    return line.find("Exited with exit code") == std::string_view::npos;
+    return !mentions_any(line, {"Exited with exit code", "violates accounting/QOS policy"});
   };
   const auto why = std::find_if(lines.rbegin(), lines.rend(), says_why);
   std::string text((why == lines.rend() ? lines.back() : *why).substr(0, kMessageBytesMax));

@@ -110,36 +110,44 @@ int level_of(double ratio, double threshold) {
 }
 
 /// The number in a cell, smaller where it would not fit, on a plate where stripes would cross it.
-void draw_number(Svg& svg, const std::string& words, double x, double width, std::string_view ink) {
+void draw_number(Svg& svg, const std::string& words, double x, double width, bool is_on_dark) {
   const double half = units_of(words) / 2;
   const bool is_small = 2 * half > width - 6;
   const double y = svg.y() + (is_small ? 14 : 15);
   if (words.starts_with('?')) svg.box(x + width / 2 - half, svg.y() + 4, 2 * half, 14, "paper");
-  svg.text(x + width / 2, y, std::string(ink) + (is_small ? " small" : ""), words);
+  std::string classes = is_on_dark ? "on" : "";
+  if (is_small) classes += is_on_dark ? " small" : "small";
+  svg.label(x + width / 2, y, classes, words);
+}
+
+/// 0 where nothing changed; else as level_of.
+int level_of(const HeatMap& map, const HeatCell& cell) {
+  if (cell.verdict != Verdict::regressed && cell.verdict != Verdict::improved) return 0;
+  const double threshold = cell.threshold.value_or(map.threshold);
+  return level_of(drawable(cell.ratio).value_or(threshold), threshold);
+}
+
+std::string fill_of(const HeatCell& cell, int level) {
+  if (level == 0) return "cell";
+  return fmt::format("cell {}-{}", cell.verdict == Verdict::regressed ? "worse" : "better", level);
 }
 
 void draw_cell(Svg& svg, const HeatMap& map, const HeatCell& cell, const std::string& hint,
                double x, double width) {
   constexpr double kHeight = 20;
+  constexpr int kDarkest = 3;
   const double y = svg.y() + 1;
   if (!cell.verdict) return;
+  const int level = level_of(map, cell);
   svg.open(hint, cell.link);
-  svg.box(x, y, width, kHeight, "cell");
-  std::string_view ink = "in middle";
-  const bool is_worse = *cell.verdict == Verdict::regressed;
-  if (is_worse || *cell.verdict == Verdict::improved) {
-    const double threshold = cell.threshold.value_or(map.threshold);
-    const int level = level_of(drawable(cell.ratio).value_or(threshold), threshold);
-    svg.box(x, y, width, kHeight, fmt::format("{}-{}", is_worse ? "worse" : "better", level));
-    if (level == 3) ink = "on middle";
-  }
+  svg.box(x, y, width, kHeight, fill_of(cell, level));
   if (*cell.verdict == Verdict::inconclusive) svg.hatched(x, y, width, kHeight);
   if (*cell.verdict == Verdict::failed) svg.path(cross(x + width / 2, y + 10, 4), "broken");
   if (*cell.verdict == Verdict::unsupported) {
     svg.path(circle(x + width / 2, y + 10, 1), "broken");
   }
   if (cell.is_confirmed) svg.box(x + 1, y + 1, width - 2, kHeight - 2, "ring");
-  if (drawable(cell.ratio)) draw_number(svg, words_of(cell), x, width, ink);
+  if (drawable(cell.ratio)) draw_number(svg, words_of(cell), x, width, level == kDarkest);
   svg.close();
 }
 

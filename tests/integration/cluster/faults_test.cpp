@@ -1,39 +1,16 @@
-#include <future>
-
+#include "run_at_work.hpp"
 #include "torchwatch/cluster/look.hpp"
 #include "torchwatch/executor/local_executor.hpp"
-#include "trial_result.hpp"
 
 using namespace torchwatch;
 using cluster::SlurmExecutor;
+using test::AtWork;
 
 namespace {
 
 bool all_nodes_are_idle() {
   return test::said_by("sinfo -h -N -p measure -o %T") == "idle\nidle\nidle\n";
 }
-
-/// A run that stands at the gate on a node, while something happens there.
-struct AtWork {
-  test::TrialOfTest& trial;
-  SlurmExecutor& executor;
-  std::future<Result<executor::RunOutcome>> run;
-  std::string node;
-
-  AtWork(test::TrialOfTest& of, SlurmExecutor& by) : trial(of), executor(by) {
-    trial.close_gate();
-    run = std::async(std::launch::async, [this] { return executor.run(trial.spec("a"), {}); });
-    REQUIRE(test::comes_true([&] { return trial.arrived() == 1; }));
-    const auto job = trial.jobs();
-    node = job.substr(job.rfind(' ') + 1, 2);
-    INFO(job);
-    REQUIRE(node.front() == 'n');
-  }
-  RunResult result() {
-    trial.open_gate();
-    return test::result_of(run.get());
-  }
-};
 
 }  // namespace
 

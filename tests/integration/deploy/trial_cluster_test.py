@@ -58,6 +58,18 @@ class TrialCluster(ScriptTest):
         self.assertIn(lines[-1], ("RUNNING", "PENDING", "CONFIGURING"))
         self.assertEqual(processes_with(str(self.folder)), [])
 
+    def test_accounting_knows_its_accounts_and_leaves_no_process(self) -> None:
+        command = "sacctmgr -nP show assoc user=root format=account,qos; sbatch --account others"
+        call = [TRIAL, "--accounting", "--folder", self.folder / "cluster", "--"]
+        done = self.run_script(*call, "bash", "-c", f"{command} --wrap true")
+        if done.returncode == CANNOT:
+            print(done.stderr, flush=True)
+            self.skipTest(done.stderr.strip())
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertEqual(done.stdout.splitlines(), ["measure|low,normal", "root|normal"])
+        self.assertIn("Invalid account", done.stderr)
+        self.assertEqual(processes_with(str(self.folder)), [])
+
     def test_a_cluster_whose_script_is_killed_leaves_no_process(self) -> None:
         self.need_cluster()
         up = self.folder / "up"
@@ -94,6 +106,20 @@ class TrialCluster(ScriptTest):
             "skipped: no Slurm cluster on this machine: slurmctld is missing", done.stderr
         )
         self.assertIn("deploy/prerequisites --tests", done.stderr)
+
+    def test_a_machine_without_accounting_has_only_clusters_without_it(self) -> None:
+        for name in ("bash", "sed", "id"):
+            (self.bin / name).symlink_to(f"/usr/bin/{name}")
+        if os.geteuid() != 0:
+            self.stand_in("id", "echo 0\n")
+        for name in ("slurmctld", "slurmd", "srun", "sbatch", "ip", "unshare", "nsenter"):
+            self.stand_in(name, "exit 1\n")
+        without = self.run_script(TRIAL, "--", "true", path=str(self.bin))
+        self.assertEqual(without.returncode, CANNOT)
+        self.assertIn("the kernel refuses namespaces", without.stderr)
+        done = self.run_script(TRIAL, "--accounting", "--", "true", path=str(self.bin))
+        self.assertEqual(done.returncode, CANNOT)
+        self.assertIn("skipped: no Slurm cluster on this machine: slurmdbd is missing", done.stderr)
 
     def test_the_batch_script_of_a_lane_ends_when_no_run_comes(self) -> None:
         text = (DEPLOY / "cluster" / "lane").read_text()

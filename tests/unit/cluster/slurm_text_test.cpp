@@ -103,6 +103,20 @@ TEST_CASE("what Slurm's programs say shows who is to blame") {
       {"sbatch: error: Batch job submission failed: Invalid account or account/partition "
        "combination specified",
        Cause::refused},
+      {"sbatch: error: Batch job submission failed: Invalid qos specification", Cause::refused},
+      {"sbatch: error: QOSMaxWallDurationPerJobLimit\n"
+       "sbatch: error: Batch job submission failed: Job violates accounting/QOS policy (job submit "
+       "limit, user's size and/or time limits)",
+       Cause::refused},
+      {"sbatch: error: AssocMaxSubmitJobLimit\n"
+       "sbatch: error: Batch job submission failed: Job violates accounting/QOS policy (job submit "
+       "limit, user's size and/or time limits)",
+       Cause::unreachable},
+      {"srun: error: QOSMaxSubmitJobPerUserLimit\n"
+       "srun: error: Unable to allocate resources: Job violates accounting/QOS policy (job submit "
+       "limit, user's size and/or time limits)",
+       Cause::unreachable},
+      {"srun: error: Unable to allocate resources: Invalid qos specification", Cause::refused},
       {"slurmstepd: error: Detected 1 oom-kill event(s) in StepId=4.0. Some of your processes may "
        "have been killed",
        Cause::memory},
@@ -115,10 +129,36 @@ TEST_CASE("what Slurm's programs say shows who is to blame") {
   }
 }
 
+TEST_CASE("a limit on one job is hopeless, one on all jobs together is waited for") {
+  for (const char* const never :
+       {"AssocMaxWallDurationPerJobLimit", "AssocMaxCpuPerJobLimit", "AssocMaxNodePerJobLimit",
+        "AssocMaxCpuMinutesPerJobLimit", "AssocMaxGRESPerJob", "AssocMaxCpuPerNode",
+        "QOSMaxWallDurationPerJobLimit", "QOSMaxCpuPerJobLimit", "QOSMaxCpuMinutesPerJobLimit",
+        "QOSMaxMemoryPerNode", "QOSMinCpuNotSatisfied", "QOSMinGRES", "InvalidAccount",
+        "InvalidQOS", "AccountNotAllowed", "QOSNotAllowed",
+        "Job's account not permitted to use this partition (urgent allows others not measure)",
+        "Job's QOS not permitted to use this partition (urgent allows forbidden not normal)"}) {
+    INFO(never);
+    CHECK(is_hopeless(never));
+  }
+  for (const char* const later :
+       {"AssocMaxJobsLimit", "AssocGrpJobsLimit", "AssocGrpCpuLimit", "AssocGrpWallLimit",
+        "QOSMaxJobsPerUserLimit", "QOSGrpJobsLimit", "QOSGrpCpuLimit", "QOSMaxCpuPerUserLimit",
+        "QOSGrpCPUMinutesLimit", "QOSUsageThreshold", "Resources", "Priority", "None",
+        "ReqNodeNotAvail, UnavailableNodes:n1", ""}) {
+    INFO(later);
+    CHECK_FALSE(is_hopeless(later));
+  }
+}
+
 TEST_CASE("a message for people is the last line, printable and short") {
   CHECK(last_message("first\nlast\n\n") == "last");
   CHECK(last_message("") == "no message");
   CHECK(last_message("why\nsrun: error: n1: task 0: Exited with exit code 2\n") == "why");
+  CHECK(last_message("sbatch: error: QOSGrpSubmitJobsLimit\n"
+                     "sbatch: error: Batch job submission failed: Job violates accounting/QOS "
+                     "policy (job submit limit, user's size and/or time limits)\n") ==
+        "sbatch: error: QOSGrpSubmitJobsLimit");
   CHECK(last_message("a\x1b[31mb") == "a?[31mb");
   CHECK(last_message(std::string(5000, 'x')).size() == 300);
 }

@@ -35,6 +35,9 @@ class Svg {
   void down(double units) { y_ += units; }
 
   void text(double x, double y, std::string_view classes, std::string_view words);
+  /// A text with its middle at `x`, on top of everything. It is for the eye alone: what it lies on
+  /// has the hint and takes the pointer. Cheaper to draw than a text of its own.
+  void label(double x, double y, std::string_view classes, std::string_view words);
   void line(double x1, double y1, double x2, double y2, std::string_view classes);
   void box(double x, double y, double width, double height, std::string_view classes);
   /// A box with stripes.
@@ -55,6 +58,7 @@ class Svg {
   double y_ = 0;
   std::string head_;
   std::string body_;
+  std::string labels_;
   bool has_links_ = false;
   std::vector<bool> links_;  ///< whether what is open is a link
 };

@@ -49,8 +49,8 @@ std::optional<std::chrono::seconds> parse_time_left(std::string_view text);
 /// What srun's or sbatch's own messages say of an end.
 enum class Cause {
   unknown,
-  unreachable,  ///< the controller does not answer, or is busy: later it may
-  refused,      ///< what was asked for is never granted: partition, account, constraint, option
+  unreachable,  ///< the controller does not answer, or takes no more jobs now: later it may
+  refused,      ///< what was asked for is never granted: partition, account, QOS, limit, option
   job_gone,     ///< the job has ended, is cancelled or out of time
   node,         ///< the node failed, or nothing can be started there
   memory,       ///< Slurm's memory limit ended the step
@@ -60,7 +60,7 @@ Cause cause_of(std::string_view messages);
 /// Returns whether a job that waits for this reason never starts as it was asked for.
 bool is_hopeless(std::string_view reason);
 
-/// Returns the last line that says something, cut to what fits a sentence, as printable text.
+/// Returns the last line that says why, cut to what fits a sentence, as printable text.
 std::string last_message(std::string_view messages);
 
 }  // namespace torchwatch::cluster
