@@ -8,8 +8,6 @@ namespace torchwatch::config {
 namespace {
 
 using std::chrono::seconds;
-using Word = std::pair<ExecutorKind, std::string_view>;
-constexpr std::array kKinds{Word{ExecutorKind::local, "local"}, Word{ExecutorKind::slurm, "slurm"}};
 
 /// Options of sbatch that the service sets itself.
 constexpr std::array kOwnOptions{"--job-name",   "--output",    "--error",      "--input",
@@ -64,25 +62,6 @@ void add_wishes(std::vector<Key>& table) {
 }
 
 }  // namespace
-
-std::string type_of(ExecutorKind) {
-  return "word";
-}
-
-Status read(const toml::node& node, ExecutorKind& value) {
-  std::string text;
-  TW_TRY_VOID(read(node, text));
-  for (const auto& [kind, word] : kKinds) {
-    if (text != word) continue;
-    value = kind;
-    return {};
-  }
-  return fail(ErrorCode::invalid, "invalid value " + write(text) + ": must be local or slurm");
-}
-
-std::string write(ExecutorKind value) {
-  return value == ExecutorKind::slurm ? write(std::string("slurm")) : write(std::string("local"));
-}
 
 void add_executor_kind(std::vector<Key>& table) {
   using C = Config;

@@ -22,7 +22,7 @@ TEST_CASE("runs happen on this machine unless the file says otherwise") {
   CHECK(of("[executor]\nkind = \"slurm\"\n")->executor.kind == ExecutorKind::slurm);
   const auto wrong = of("[executor]\nkind = \"kubernetes\"\n");
   REQUIRE_FALSE(wrong);
-  CHECK(wrong.error().text().find("must be local or slurm") != std::string::npos);
+  CHECK(wrong.error().text().find("must be one of local, slurm") != std::string::npos);
 }
 
 TEST_CASE("the example of a cluster is a configuration") {
