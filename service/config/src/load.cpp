@@ -8,6 +8,7 @@
 
 #include "key.hpp"
 #include "problems.hpp"
+#include "slurm_classes.hpp"
 #include "torchwatch/config/config.hpp"
 #include "torchwatch/records/suggestion.hpp"
 
@@ -272,6 +273,7 @@ Result<Config> load(const fs::path& file, bool required) {
     require_index(root, config.channel, problems);
     require_repository(root, config, problems);
     require_audience(root, config.web, problems);
+    fit_classes(root, config, problems);
     TW_TRY_VOID(problems.status());
   }
   resolve(config.folder, config);
