@@ -304,8 +304,19 @@ TEST_CASE("a class that gets no node keeps no other one from its own part, and i
   CHECK(pairs.size() == 4);  // two workloads in two passes
 }
 
-TEST_CASE("what a class no longer measures is an error, not a comparison without end") {
+TEST_CASE("what no class measures any more is an error, not a comparison without end") {
   NightlyOfTwoClasses night;
+  for (const int lane : {1, 2}) {
+    night.lanes.die(lane, {0});
+    night.lanes.come_to_an_end(lane);
+  }
+  const auto carry_out = [](comparison::Services& services) {
+    const auto due = nightly::discover_comparisons(services, {}).value();
+    REQUIRE(due.size() == 1);
+    std::ignore = nightly::carry_out_comparisons(services, due, [] { return Status{}; }, {});
+    return storage::ComparisonStore(services.database).get(due.front().id).value();
+  };
+  REQUIRE(carry_out(night.services).state == storage::ComparisonState::ready);
   auto config = night.services.config;
   config.slurm.classes.pop_back();
   comparison::Services fewer{.config = config,
@@ -319,8 +330,13 @@ TEST_CASE("what a class no longer measures is an error, not a comparison without
                              .random = night.services.random,
                              .progress = night.logged,
                              .lanes = &night.lanes};
+  const auto what = "cpu-infer is in no [[slurm.class]], so no node measures it";
   const auto plan = comparison::plan_of_config(fewer);
   REQUIRE_FALSE(plan);
   CHECK(plan.error().code == ErrorCode::invalid);
-  CHECK(plan.error().message == "cpu-infer is in no [[slurm.class]], so no node measures it");
+  CHECK(plan.error().message == what);
+  const auto row = carry_out(fewer);
+  INFO(night.logged.text);
+  CHECK(row.state == storage::ComparisonState::refused);
+  CHECK(row.reason.find(what) != std::string::npos);
 }
