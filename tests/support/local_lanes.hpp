@@ -39,7 +39,13 @@ class LocalLanes final : public executor::Lanes {
   /// That lane gets its node only after that number of orders to the first lane.
   void be_later(int number, int orders = 1) { at(number).follows = orders; }
 
+  /// That lane's machines are of a configured class.
+  void be_of_class(int number, const std::string& name) { at(number).machine_class = name; }
+
   int count() const override { return static_cast<int>(lanes_.size()); }
+  std::string machine_class(int number) const override {
+    return lanes_.at(static_cast<std::size_t>(number))->machine_class;
+  }
   executor::Executor& lane(int number) override { return at(number); }
   Result<std::string> hold(int number, std::chrono::seconds, const std::function<void()>& waits,
                            std::stop_token) override {
@@ -84,6 +90,7 @@ class LocalLanes final : public executor::Lanes {
     }
 
     executor::LocalExecutor local;
+    std::string machine_class;
     std::vector<int> dies_in;
     std::atomic<bool> dies_next = false;
     std::atomic<int> orders = 0;

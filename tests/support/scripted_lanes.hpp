@@ -55,8 +55,16 @@ class ScriptedLanes {
  public:
   /// `seconds`: that a block of each portion takes. `blocks` outlives this.
   ScriptedLanes(const std::vector<double>& seconds, Blocks& blocks, int lanes)
-      : seconds_(seconds), blocks_(blocks), dealing_(portions_of(seconds)), lanes_(lanes) {
-    for (int lane = 0; lane < lanes; ++lane) hold(lane);
+      : ScriptedLanes(seconds, blocks, portions_of(seconds), std::vector<std::string>(lanes)) {}
+  /// The same with portions of several machine classes. `classes`: of each lane.
+  ScriptedLanes(const std::vector<double>& seconds, Blocks& blocks,
+                std::vector<comparison::Dealing::Portion> portions,
+                const std::vector<std::string>& classes)
+      : seconds_(seconds), blocks_(blocks), dealing_(std::move(portions)), lanes_(classes.size()) {
+    for (int lane = 0; lane < static_cast<int>(classes.size()); ++lane) {
+      at(lane).machine_class = classes[static_cast<std::size_t>(lane)];
+      hold(lane);
+    }
   }
 
   /// Measures until all is decided; each block takes as long as is expected. `is_lost` says of a
@@ -83,6 +91,7 @@ class ScriptedLanes {
  private:
   static constexpr double kNever = 1e300;
   struct Lane {
+    std::string machine_class;
     std::string node;
     std::optional<std::size_t> at_work;
     double free_at = kNever;
@@ -93,8 +102,8 @@ class ScriptedLanes {
   }
   Lane& at(int lane) { return lanes_[static_cast<std::size_t>(lane)]; }
   void hold(int lane) {
-    at(lane).node = "n" + std::to_string(++nodes_seen_);
-    dealing_.hold(lane, at(lane).node);
+    at(lane).node = at(lane).machine_class + "n" + std::to_string(++nodes_seen_);
+    dealing_.hold(lane, at(lane).node, at(lane).machine_class);
   }
   void begin(int lane) {
     auto& held = at(lane);

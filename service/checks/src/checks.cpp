@@ -272,6 +272,12 @@ CheckResult check_sandbox(const config::Config& config) {
              "set [sandbox] kind = \"bubblewrap\", or use a machine that you can lose");
 }
 
+/// The GPU of this machine is asked for only where runs take place here.
+std::vector<CheckResult> check_own_gpu(const config::Config& config) {
+  const bool is_here = config.executor.kind == config::ExecutorKind::local;
+  return check_gpu("/", is_here ? config.suite.configurations : std::vector<Configuration>{});
+}
+
 }  // namespace
 
 CheckResult check_suite(const std::vector<std::string>& named,
@@ -304,7 +310,7 @@ CheckResult check_address(const std::string& address) {
 std::vector<CheckResult> check_all(const config::Config& config) {
   const auto client = platform::make_http_client("torchwatch");
   auto results = check_machine("/");
-  std::ranges::move(check_gpu("/", config.suite.configurations), std::back_inserter(results));
+  std::ranges::move(check_own_gpu(config), std::back_inserter(results));
   for (auto& result :
        {check_program("g++", "runners are compiled against each build's headers"),
         check_program("cmake", "runners are compiled with it"),

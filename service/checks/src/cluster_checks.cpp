@@ -5,6 +5,7 @@
 
 #include "torchwatch/checks/checks.hpp"
 #include "torchwatch/cluster/look.hpp"
+#include "torchwatch/config/classes.hpp"
 #include "torchwatch/daemon/cluster_settings.hpp"
 #include "torchwatch/platform/clock.hpp"
 #include "torchwatch/process/process.hpp"
@@ -69,26 +70,16 @@ CheckResult check_sandbox(const cluster::NodeLook& look, config::SandboxKind kin
                  "install bubblewrap on the nodes and allow user namespaces");
 }
 
-}  // namespace
-
-std::vector<CheckResult> check_node(const cluster::NodeLook& look, std::int64_t now_ms,
-                                    const std::string& own_version, config::SandboxKind kind) {
-  return {finding(Severity::good, "a node of the cluster", look.node + " came", ""),
-          check_folders(look), check_versions(look, own_version), check_clock(look, now_ms),
-          check_sandbox(look, kind)};
-}
-
-std::vector<CheckResult> check_cluster(const config::Config& config) {
-  if (config.executor.kind != config::ExecutorKind::slurm) return {};
+std::vector<CheckResult> check_class(const config::Config& config, const config::SlurmClass& of,
+                                     process::ProcessRunner& processes) {
   constexpr std::chrono::seconds kPatience{30};
   const platform::SystemClock clock;
-  const auto processes = process::make_process_runner("check " + config.storage.path.string());
   std::vector<std::filesystem::path> paths{config.build.cache};
   if (config.channel.kind == config::ChannelKind::directory) paths.push_back(config.channel.path);
-  auto settings = daemon::settings_of_look(config, kPatience);
+  auto settings = daemon::settings_of_look(config, of, kPatience);
   settings.options.push_back("--immediate=" + std::to_string(kPatience.count()));
   const auto look =
-      cluster::look_at_node(*processes, clock, settings, config.slurm.node_scratch, paths);
+      cluster::look_at_node(processes, clock, settings, config.slurm.node_scratch, paths);
   if (look) {
     const auto own = cluster::own_version();
     return check_node(*look, clock.wall_now(), own, config.sandbox.kind);
@@ -100,6 +91,28 @@ std::vector<CheckResult> check_cluster(const config::Config& config) {
       finding(is_waiting ? Severity::unknown : Severity::error, "a node of the cluster",
               is_waiting ? "none came within 30 s" : why,
               "`squeue` and `sinfo` say what the cluster does; see [slurm] and docs/cluster.md")};
+}
+
+}  // namespace
+
+std::vector<CheckResult> check_node(const cluster::NodeLook& look, std::int64_t now_ms,
+                                    const std::string& own_version, config::SandboxKind kind) {
+  return {finding(Severity::good, "a node of the cluster", look.node + " came", ""),
+          check_folders(look), check_versions(look, own_version), check_clock(look, now_ms),
+          check_sandbox(look, kind)};
+}
+
+std::vector<CheckResult> check_cluster(const config::Config& config) {
+  if (config.executor.kind != config::ExecutorKind::slurm) return {};
+  const auto processes = process::make_process_runner("check " + config.storage.path.string());
+  std::vector<CheckResult> results;
+  for (const auto& of : config::slurm_classes(config)) {
+    for (auto& result : check_class(config, of, *processes)) {
+      if (!of.name.empty()) result.what = "class " + of.name + ": " + result.what;
+      results.push_back(std::move(result));
+    }
+  }
+  return results;
 }
 
 }  // namespace torchwatch::checks

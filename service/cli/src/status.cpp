@@ -7,6 +7,7 @@
 
 #include "commands.hpp"
 #include "torchwatch/cluster/queue.hpp"
+#include "torchwatch/cluster/slurm_executor.hpp"
 #include "torchwatch/commands/comparison_output.hpp"
 #include "torchwatch/commands/links.hpp"
 #include "torchwatch/control/service_now.hpp"
@@ -103,13 +104,13 @@ Status add_incidents(storage::Database& database, const bisect::CommitHistory* h
   return {};
 }
 
-/// "0" is a lane, "build-1234..." a build.
+/// What people call the job whose name ends so: a lane, or "build-1234..." of a commit.
 std::string what_of(const std::string& name) {
+  if (auto lane = cluster::lane_text(name); !lane.empty()) return lane;
   constexpr std::string_view kBuild = "build-";
   constexpr std::size_t kShaDigits = 8;
   if (name.starts_with(kBuild)) return "build " + name.substr(kBuild.size(), kShaDigits);
-  const bool is_lane = name.find_first_not_of("0123456789") == std::string::npos;
-  return is_lane ? "lane " + name : name;
+  return name;
 }
 
 std::optional<terminal::ClusterNow> cluster_now(const config::Config& config) {

@@ -49,6 +49,25 @@ std::vector<executor::RunOutcome> killed(const Order& order, const std::string& 
   return std::vector<executor::RunOutcome>(order.block.runs.size(), failure);
 }
 
+/// Stands between a class and the number of its lane: no name of a class has it, nor has the name
+/// of a build's job.
+constexpr char kOfClass = '.';
+
+std::string without_number(const std::string& name) {
+  return name.substr(0, name.find_last_not_of("0123456789") + 1);
+}
+
+SlurmExecutor::Settings settings_of_lane(const LaneClass& of, int number) {
+  auto settings = of.settings;
+  // The first keeps its name, by which an older torchwatch may have left it.
+  if (number > 0) settings.name = without_number(settings.name) + std::to_string(number);
+  if (of.name.empty()) return settings;
+  settings.log = [log = settings.log, name = of.name](const std::string& text) {
+    log("class " + name + ": " + text);
+  };
+  return settings;
+}
+
 /// The fact by which a node is of another class than the runs want.
 std::optional<std::string> other_class(const Order& order, const Answer& answer) {
   for (std::size_t i = 0; i < answer.outcomes.size(); ++i) {
@@ -209,14 +228,17 @@ Result<std::vector<executor::RunOutcome>> SlurmExecutor::carry_out(executor::Run
 }
 
 SlurmLanes::SlurmLanes(process::ProcessRunner& processes, const platform::Clock& clock,
-                       const SlurmExecutor::Settings& settings, int count) {
-  auto of_lane = settings;
-  for (int i = 0; i < count; ++i) {
-    // The first keeps its name, by which an older torchwatch may have left it.
-    if (i > 0)
-      of_lane.name = settings.name.substr(0, settings.name.rfind('-') + 1) + std::to_string(i);
-    lanes_.push_back(std::make_unique<SlurmExecutor>(processes, clock, of_lane));
+                       const std::vector<LaneClass>& classes) {
+  std::vector<RoutedExecutor::Route> routes;
+  for (const auto& of : classes) {
+    const auto first = lanes_.size();
+    for (int i = 0; i < of.count; ++i) {
+      lanes_.push_back(
+          {of.name, std::make_unique<SlurmExecutor>(processes, clock, settings_of_lane(of, i))});
+    }
+    routes.push_back({of.name, of.configurations, lanes_[first].executor.get()});
   }
+  first_lanes_ = std::make_unique<RoutedExecutor>(std::move(routes));
 }
 
 Result<std::string> SlurmLanes::hold(int number, seconds longest,
@@ -229,14 +251,24 @@ void SlurmLanes::give_back(int number) {
   std::ignore = lane(number).release();
 }
 
-std::string lane_name(const std::filesystem::path& database) {
+std::string lane_name(const std::filesystem::path& database, const std::string& machine_class) {
   constexpr std::size_t kDigits = 12;
   std::array<char, 256> host{};
   gethostname(host.data(), host.size() - 1);
   digest::Sha256 owner;
   owner.add_field(host.data());
   owner.add_field(std::filesystem::absolute(database).lexically_normal().string());
-  return "torchwatch-" + owner.hex().substr(0, kDigits) + "-0";
+  const auto service = "torchwatch-" + owner.hex().substr(0, kDigits) + "-";
+  return service + (machine_class.empty() ? "" : machine_class + kOfClass) + "0";
+}
+
+std::string lane_text(const std::string& end_of_name) {
+  const auto number = without_number(end_of_name).size();
+  if (number == end_of_name.size()) return {};
+  const auto text = "lane " + end_of_name.substr(number);
+  if (number == 0) return text;
+  if (end_of_name[number - 1] != kOfClass) return {};
+  return text + " of " + end_of_name.substr(0, number - 1);
 }
 
 }  // namespace torchwatch::cluster

@@ -18,23 +18,27 @@ Dealing::Dealing(std::vector<Portion> portions) {
   for (auto& portion : portions) portions_.push_back({std::move(portion)});
 }
 
-void Dealing::hold(int lane, const std::string& node) {
-  nodes_[lane] = node;
+void Dealing::hold(int lane, const std::string& node, const std::string& machine_class) {
+  held_[lane] = {node, machine_class};
 }
 
 void Dealing::leave(int lane) {
-  nodes_.erase(lane);
+  held_.erase(lane);
 }
 
 std::optional<std::size_t> Dealing::take(int lane) {
-  const auto& node = nodes_.at(lane);
+  const auto& [node, machine_class] = held_.at(lane);
   std::set<std::string_view> held;  // each portion is sought in it
-  for (const auto& each : nodes_) held.insert(each.second);
+  for (const auto& [_, other] : held_) {
+    // Lanes of two classes may share a node.
+    if (other.machine_class == machine_class) held.insert(other.node);
+  }
   const Dealt* longest = nullptr;
   const Dealt* own = nullptr;
   int begun = 0;
   for (const auto& portion : portions_) {
     if (!portion.next || portion.is_under_way) continue;
+    if (portion.machine_class != machine_class) continue;
     const bool is_own = portion.node == node;
     begun += is_own ? 1 : 0;
     if (is_own && (own == nullptr || *portion.next < *own->next)) own = &portion;
@@ -61,8 +65,16 @@ int Dealing::decided() const {
       std::ranges::count_if(portions_, [](const Dealt& portion) { return !portion.next; }));
 }
 
-bool Dealing::is_any_under_way() const {
-  return std::ranges::any_of(portions_, &Dealt::is_under_way);
+int Dealing::open(const std::string& machine_class) const {
+  return static_cast<int>(std::ranges::count_if(portions_, [&](const Dealt& portion) {
+    return portion.next && portion.machine_class == machine_class;
+  }));
+}
+
+bool Dealing::is_any_under_way(const std::string& machine_class) const {
+  return std::ranges::any_of(portions_, [&](const Dealt& portion) {
+    return portion.is_under_way && portion.machine_class == machine_class;
+  });
 }
 
 }  // namespace torchwatch::comparison

@@ -5,6 +5,7 @@
 
 #include "torchwatch/comparison/batch_table.hpp"
 #include "torchwatch/comparison/external_workloads.hpp"
+#include "torchwatch/config/classes.hpp"
 #include "torchwatch/platform/publish.hpp"
 #include "torchwatch/records/suggestion.hpp"
 
@@ -106,7 +107,11 @@ Result<Plan> plan_of_config(Services& services, const config::Config& config) {
   if (workloads.empty()) {
     TW_TRY(workloads, services.runners.workloads());
   }
-  auto plan = make_plan(config, workloads, configurations_of(config));
+  const auto configurations = configurations_of(config);
+  for (const auto configuration : configurations) {
+    TW_TRY_VOID(config::class_of(config, configuration));
+  }
+  auto plan = make_plan(config, workloads, configurations);
   TW_TRY_VOID(apply_batch_table(config.suite.inference_batches, plan));
   return plan;
 }

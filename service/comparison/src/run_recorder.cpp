@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "torchwatch/comparison/external_workloads.hpp"
+#include "torchwatch/config/classes.hpp"
 #include "torchwatch/executor/library_placement.hpp"
 #include "torchwatch/platform/failpoint.hpp"
 #include "torchwatch/records/machine_facts.hpp"
@@ -113,13 +114,21 @@ Status decide_placement(const config::Config& config, MeasurableBuild& a, Measur
   return {};
 }
 
-Result<std::string> RunRecorder::machine(const std::string& environment_digest) {
-  if (environment_digest.empty()) return std::string{};
+Result<RunRecorder::Machine> RunRecorder::machine(const std::string& environment_digest) {
+  if (environment_digest.empty()) return Machine{};
   const auto known = machines_.find(environment_digest);
   if (known != machines_.end()) return known->second;
   TW_TRY(const auto environment, store_.environment(environment_digest));
-  class_.merge(class_facts(environment.facts));
-  return machines_[environment_digest] = machine_of(environment);
+  return machines_[environment_digest] = {machine_of(environment), class_facts(environment.facts)};
+}
+
+void RunRecorder::note_class(const std::string& machine_class, const Facts& facts) {
+  if (!facts.empty()) classes_[machine_class].insert(facts.begin(), facts.end());
+}
+
+Facts RunRecorder::facts_of(const std::string& machine_class) const {
+  const auto known = classes_.find(machine_class);
+  return known == classes_.end() ? Facts{} : known->second;
 }
 
 Status RunRecorder::free_slots() {
@@ -130,8 +139,11 @@ Result<std::vector<MachineRun>> RunRecorder::past_runs() {
   TW_TRY(auto rows, store_.runs_of(owner_));
   std::vector<MachineRun> runs;
   for (auto& row : rows) {
-    TW_TRY(auto name, machine(row.environment_digest));
-    runs.push_back(MachineRun{std::move(row), std::move(name)});
+    TW_TRY(auto made_on, machine(row.environment_digest));
+    // The configuration may have lost the class of what was measured before.
+    const auto of = config::class_of(services_.config, row.benchmark.configuration);
+    if (of) note_class(*of, made_on.facts);
+    runs.push_back(MachineRun{std::move(row), std::move(made_on.text)});
   }
   return runs;
 }
@@ -143,6 +155,7 @@ Result<RunRecorder::Issued> RunRecorder::issue(const RunSlot& slot, const Plan& 
   Issued issued;
   const auto as_run = applied(measured.setting, benchmark);
   TW_TRY(const auto external, external_of(services_.config, plan, as_run));
+  TW_TRY(issued.machine_class, config::class_of(services_.config, benchmark.configuration));
   issued.row = {.owner = owner_,
                 .slot = slot.slot,
                 .build = measured.build,
@@ -164,7 +177,7 @@ Result<RunRecorder::Issued> RunRecorder::issue(const RunSlot& slot, const Plan& 
     issued.workload = fingerprint(*external).value_or("not readable");
     issued.unsupported = not_taken(measured.setting);
   }
-  issued.run.machine_class = class_;
+  issued.run.machine_class = facts_of(issued.machine_class);
   issued.run.node = issued.row.node;
   if (pass == Pass::profile) {
     const auto folder = traces::folder_beside(services_.config.storage.path);
@@ -238,19 +251,21 @@ Error RunRecorder::lost(const Error& error, const std::vector<Issued>& issued, P
   return freed ? error : freed.error();
 }
 
-/// The first run decides of which class all are.
-Status RunRecorder::require_class(const std::vector<executor::RunOutcome>& outcomes, Place* place) {
+/// The first run decides what all machines of the class are.
+Status RunRecorder::require_class(const std::string& machine_class,
+                                  const std::vector<executor::RunOutcome>& outcomes, Place* place) {
   for (const auto& outcome : outcomes) {
     const auto* result = std::get_if<RunResult>(&outcome);
     if (result == nullptr || result->environment.facts.empty()) continue;
     const auto& facts = result->environment.facts;
-    const auto other = place == nullptr ? std::nullopt : class_difference(class_, facts);
+    const auto other =
+        place == nullptr ? std::nullopt : class_difference(facts_of(machine_class), facts);
     if (other) {
       return fail(
           ErrorCode::conflict,
           "node " + place->node + " is of another machine class than this comparison: " + *other);
     }
-    class_.merge(class_facts(facts));
+    note_class(machine_class, class_facts(facts));
   }
   return {};
 }
@@ -284,7 +299,8 @@ Result<std::vector<MachineRun>> RunRecorder::run_block(const std::vector<RunSlot
     issued.push_back(std::move(each));
   }
   const auto outcomes = outcomes_of(issued, manner.is_in_pairs, std::move(stop), place);
-  const auto status = outcomes ? require_class(*outcomes, place) : Status{fail(outcomes.error())};
+  const auto status = outcomes ? require_class(issued.front().machine_class, *outcomes, place)
+                               : Status{fail(outcomes.error())};
   if (!status) return fail(lost(status.error(), issued, place));
   note(std::ranges::any_of(*outcomes, is_killed));
   std::vector<storage::AttemptEnd> ends;

@@ -4,21 +4,6 @@ namespace torchwatch::config {
 namespace {
 
 template <typename T>
-Status read_words(const toml::node& node, Result<T> (*parse)(std::string_view),
-                  std::vector<T>& value) {
-  std::vector<std::string> words;
-  TW_TRY_VOID(read(node, words));
-  return read_each(words, parse, value);
-}
-
-template <typename T>
-std::string write_words(const std::vector<T>& list) {
-  std::vector<std::string> words;
-  for (const auto each : list) words.emplace_back(to_string(each));
-  return write(words);
-}
-
-template <typename T>
 Allowed<std::vector<T>> some_of(std::string words) {
   return {std::move(words),
           [](const std::vector<T>& list) { return !list.empty() && is_distinct(list); }};
@@ -71,28 +56,6 @@ Status check_metrics(const ExternalWorkload& workload) {
 }
 
 }  // namespace
-
-Status read(const toml::node& node, Device& value) {
-  std::string word;
-  TW_TRY_VOID(read(node, word));
-  TW_TRY(value, parse_device(word));
-  return {};
-}
-Status read(const toml::node& node, std::vector<Mode>& value) {
-  return read_words(node, parse_mode, value);
-}
-Status read(const toml::node& node, std::vector<Metric>& value) {
-  return read_words(node, parse_judged_metric, value);
-}
-std::string write(Device value) {
-  return write(std::string(to_string(value)));
-}
-std::string write(const std::vector<Mode>& value) {
-  return write_words(value);
-}
-std::string write(const std::vector<Metric>& value) {
-  return write_words(value);
-}
 
 void add_external(std::vector<Key>& table) {
   using C = Config;

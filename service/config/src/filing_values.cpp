@@ -1,16 +1,11 @@
 #include <algorithm>
-#include <array>
 
 #include "tables.hpp"
 
-// The values of [github] that say when an issue is filed and whom it reaches.
+// The values of [github] that say whom an issue reaches.
 
 namespace torchwatch::config {
 namespace {
-
-using Word = std::pair<FileWhen, std::string_view>;
-constexpr std::array kTimes{Word{FileWhen::searched, "searched"}, Word{FileWhen::named, "named"},
-                            Word{FileWhen::at_once, "at_once"}};
 
 Allowed<std::vector<std::string>> patterns() {
   return {"paths below the repository's root, in which only * and ? stand for others",
@@ -34,26 +29,6 @@ Status owns_something(const Owner& owner) {
 }
 
 }  // namespace
-
-std::string type_of(FileWhen) {
-  return "word";
-}
-
-Status read(const toml::node& node, FileWhen& value) {
-  std::string text;
-  TW_TRY_VOID(read(node, text));
-  const auto found = std::ranges::find(kTimes, text, &Word::second);
-  if (found == kTimes.end()) {
-    return fail(ErrorCode::invalid,
-                "invalid value " + write(text) + ": must be one of searched, named, at_once");
-  }
-  value = found->first;
-  return {};
-}
-
-std::string write(FileWhen value) {
-  return write(std::string(std::ranges::find(kTimes, value, &Word::first)->second));
-}
 
 void add_owners(std::vector<Key>& table) {
   using C = Config;

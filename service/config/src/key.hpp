@@ -2,10 +2,11 @@
 
 #include <string>
 
-#include "allowed.hpp"
 #include "key_table.hpp"
-#include "units.hpp"
-#include "value_format.hpp"
+#include "torchwatch/values/allowed.hpp"
+#include "torchwatch/values/units.hpp"
+#include "torchwatch/values/value_format.hpp"
+#include "words.hpp"
 
 namespace torchwatch::config {
 

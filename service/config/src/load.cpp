@@ -7,11 +7,10 @@
 #include <system_error>
 
 #include "key.hpp"
-#include "torchwatch/config/addresses.hpp"
+#include "problems.hpp"
+#include "slurm_classes.hpp"
 #include "torchwatch/config/config.hpp"
 #include "torchwatch/records/suggestion.hpp"
-#include "units.hpp"
-#include "value_format.hpp"
 
 namespace torchwatch::config {
 namespace {
@@ -19,37 +18,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kFileLimitBytes = 1 << 20;
-
-/// Collects the errors of a file, so that a person sees them all at once.
-class Problems {
- public:
-  explicit Problems(const fs::path& file) : file_(file.string()) {}
-
-  void add(const toml::source_region& where, const std::string& what,
-           const std::string& remedy = {}) {
-    const Error error{ErrorCode::invalid, place(where) + what, remedy};
-    if (count_ == 0) first_ = error;
-    if (count_++ < kShown) text_ += (text_.empty() ? "" : "\n") + error.text();
-  }
-  [[nodiscard]] Status status() const {
-    if (count_ == 0) return {};
-    if (count_ == 1) return fail(first_);
-    const auto hidden = count_ > kShown ? count_ - kShown : 0;
-    return fail(ErrorCode::invalid,
-                text_ + (hidden == 0 ? "" : "\nand " + std::to_string(hidden) + " more"));
-  }
-
- private:
-  static constexpr int kShown = 20;
-  [[nodiscard]] std::string place(const toml::source_region& where) const {
-    return file_ + ":" + std::to_string(where.begin.line) + ": ";
-  }
-
-  std::string file_;
-  Error first_;
-  std::string text_;
-  int count_ = 0;
-};
 
 /// Returns the file's text, or nothing if there is no such file.
 Result<std::optional<std::string>> read_text(const fs::path& file) {
@@ -285,88 +253,7 @@ void resolve(const fs::path& folder, Config& config) {
   for (const auto& key : key_table()) key.resolve(folder, config);
 }
 
-constexpr std::string_view kPublic = "https://github.com/";
-
-std::string page_of(const Config& config, std::string_view pages, std::int64_t id) {
-  auto address = config.web.public_address;
-  if (address.empty()) return "";
-  while (address.ends_with('/')) address.pop_back();
-  return address + "/" + std::string(pages) + "/" + std::to_string(id);
-}
-
 }  // namespace
-
-std::string github_address(const Config& config) {
-  // A server of one's own has its API below its own address.
-  constexpr std::string_view kApi = "/api/v3";
-  const std::string_view api = config.github.api;
-  if (!api.ends_with(kApi)) return std::string(kPublic);
-  return std::string(api.substr(0, api.size() - kApi.size())) + "/";
-}
-
-std::string commits_address(const Config& config) {
-  if (!config.github.commits.empty()) return github_address(config) + config.github.commits;
-  auto address = config.source.repository;
-  if (!address.starts_with(kPublic)) return "";
-  while (address.ends_with("/")) address.pop_back();
-  if (address.ends_with(".git")) address.resize(address.size() - 4);
-  return address;
-}
-
-std::string commits_repository(const Config& config) {
-  const auto address = commits_address(config);
-  const auto server = github_address(config);
-  return address.starts_with(server) ? address.substr(server.size()) : "";
-}
-
-std::string issues_address(const Config& config) {
-  return config.github.repository.empty() ? "" : github_address(config) + config.github.repository;
-}
-
-std::string heard_command_prefix(const Config& config) {
-  const auto& github = config.github;
-  const bool is_polled = github.poll.count() > 0;
-  const bool is_heard = is_polled || !github.webhook_secret_file.empty();
-  return github.repository.empty() || !is_heard ? "" : github.command_prefix;
-}
-
-bool is_built_by_actions(const Config& config) {
-  return config.build.recipe == kActions;
-}
-
-bool is_cloned(const Config& config) {
-  return is_url(config.source.repository);
-}
-
-fs::path repository_folder(const Config& config) {
-  if (!is_cloned(config)) return config.source.repository;
-  return config.storage.path.parent_path() / "source.git";
-}
-
-std::string page_of_incident(const Config& config, std::int64_t incident) {
-  return page_of(config, "incidents", incident);
-}
-
-std::string page_of_trace(const Config& config, std::int64_t run) {
-  return page_of(config, "traces", run);
-}
-
-std::string page_of_comparison(const Config& config, std::int64_t comparison) {
-  return page_of(config, "comparisons", comparison);
-}
-
-fs::path backups_folder(const Config& config) {
-  const auto& [path, backups] = config.storage;
-  return backups.empty() ? path.parent_path() / "backups" : backups;
-}
-
-fs::path control_socket(const Config& config, const UnitFolders& unit) {
-  if (!config.web.socket.empty()) return config.web.socket;
-  const auto state = config.storage.path.parent_path();
-  std::error_code ignored;
-  const bool is_of_unit = state == unit.state && fs::is_directory(unit.runtime, ignored);
-  return (is_of_unit ? unit.runtime : state) / "control";
-}
 
 Result<Config> load(const fs::path& file, bool required) {
   TW_TRY(const auto text, read_text(file));
@@ -386,6 +273,7 @@ Result<Config> load(const fs::path& file, bool required) {
     require_index(root, config.channel, problems);
     require_repository(root, config, problems);
     require_audience(root, config.web, problems);
+    fit_classes(root, config, problems);
     TW_TRY_VOID(problems.status());
   }
   resolve(config.folder, config);

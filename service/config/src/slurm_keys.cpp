@@ -1,6 +1,6 @@
 #include <array>
 
-#include "key.hpp"
+#include "tables.hpp"
 
 // What [executor] and [slurm] say of where runs happen.
 
@@ -8,8 +8,6 @@ namespace torchwatch::config {
 namespace {
 
 using std::chrono::seconds;
-using Word = std::pair<ExecutorKind, std::string_view>;
-constexpr std::array kKinds{Word{ExecutorKind::local, "local"}, Word{ExecutorKind::slurm, "slurm"}};
 
 /// Options of sbatch that the service sets itself.
 constexpr std::array kOwnOptions{"--job-name",   "--output",    "--error",      "--input",
@@ -42,8 +40,36 @@ Allowed<std::vector<std::string>> options_of_site() {
       }};
 }
 
+Allowed<int> lanes_at_once() {
+  return between(1, 64);
+}
+
+Allowed<seconds> time_of_node() {
+  return between(seconds(120), 30 * kDay);
+}
+
 Allowed<std::filesystem::path> absolute_path() {
   return {"an absolute path", [](const std::filesystem::path& path) { return path.is_absolute(); }};
+}
+
+Allowed<std::vector<Configuration>> some_configurations() {
+  return {
+      "one or more of cpu-train, cpu-infer, cuda-train, cuda-infer, each once",
+      [](const std::vector<Configuration>& list) { return !list.empty() && is_distinct(list); }};
+}
+
+Fields<SlurmClass> fields_of_class() {
+  using S = SlurmClass;
+  return {field("name", &S::name, plain_name()),
+          field("configurations", &S::configurations, some_configurations()),
+          field("partition", &S::partition, value_of_option(), Need::inherited),
+          field("constraint", &S::constraint, value_of_option(), Need::inherited),
+          field("gres", &S::gres, value_of_option(), Need::inherited),
+          field("account", &S::account, value_of_option(), Need::inherited),
+          field("exclusive", &S::exclusive, Allowed<bool>{}, Need::inherited),
+          field("options", &S::options, options_of_site(), Need::inherited),
+          field("lanes", &S::lanes, lanes_at_once(), Need::inherited),
+          field("time", &S::time, time_of_node(), Need::inherited)};
 }
 
 void add_wishes(std::vector<Key>& table) {
@@ -52,7 +78,7 @@ void add_wishes(std::vector<Key>& table) {
                       "The partition of the nodes that measure."));
   table.push_back(key("slurm", "constraint", &C::slurm, &C::Slurm::constraint, value_of_option(),
                       "The feature by which the nodes are alike: runs on unlike nodes are never "
-                      "compared, so one comparison needs one kind."));
+                      "compared, so all that measure a benchmark are of one kind."));
   table.push_back(key("slurm", "gres", &C::slurm, &C::Slurm::gres, value_of_option(),
                       "Devices of a node, such as gpu:1."));
   table.push_back(key("slurm", "account", &C::slurm, &C::Slurm::account, value_of_option(),
@@ -65,25 +91,6 @@ void add_wishes(std::vector<Key>& table) {
 
 }  // namespace
 
-std::string type_of(ExecutorKind) {
-  return "word";
-}
-
-Status read(const toml::node& node, ExecutorKind& value) {
-  std::string text;
-  TW_TRY_VOID(read(node, text));
-  for (const auto& [kind, word] : kKinds) {
-    if (text != word) continue;
-    value = kind;
-    return {};
-  }
-  return fail(ErrorCode::invalid, "invalid value " + write(text) + ": must be local or slurm");
-}
-
-std::string write(ExecutorKind value) {
-  return value == ExecutorKind::slurm ? write(std::string("slurm")) : write(std::string("local"));
-}
-
 void add_executor_kind(std::vector<Key>& table) {
   using C = Config;
   table.push_back(key("executor", "kind", &C::executor, &C::Executor::kind,
@@ -95,9 +102,9 @@ void add_executor_kind(std::vector<Key>& table) {
 void add_slurm(std::vector<Key>& table) {
   using C = Config;
   add_wishes(table);
-  table.push_back(key("slurm", "lanes", &C::slurm, &C::Slurm::lanes, between(1, 64),
+  table.push_back(key("slurm", "lanes", &C::slurm, &C::Slurm::lanes, lanes_at_once(),
                       "Nodes that are held at once: a comparison is dealt over them."));
-  table.push_back(key("slurm", "time", &C::slurm, &C::Slurm::time, between(seconds(120), 30 * kDay),
+  table.push_back(key("slurm", "time", &C::slurm, &C::Slurm::time, time_of_node(),
                       "How long a node is asked for at a time."));
   table.push_back(key("slurm", "idle", &C::slurm, &C::Slurm::idle, between(seconds(60), kDay),
                       "A node without runs for so long is given back, also when torchwatch is "
@@ -116,6 +123,10 @@ void add_slurm(std::vector<Key>& table) {
                       options_of_site(),
                       "Options of srun for these jobs, such as --partition=build and "
                       "--cpus-per-task=32."));
+  table.push_back(list_of_tables(
+      "slurm", "class", &C::slurm, &C::Slurm::classes, fields_of_class(),
+      "Machine classes: nodes of one kind and the configurations that they measure, each in one "
+      "class. What a class does not give is as in [slurm] (docs/cluster.md)."));
 }
 
 }  // namespace torchwatch::config

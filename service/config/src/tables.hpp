@@ -11,14 +11,16 @@ namespace torchwatch::config {
 template <typename Element>
 struct Field {
   std::string name;
-  std::string allowed;       ///< empty: anything of the type
-  bool is_required = false;  ///< else it may be left out
+  std::string allowed;        ///< empty: anything of the type
+  bool is_required = false;   ///< else it may be left out
+  bool is_inherited = false;  ///< where it is left out, the section's own key holds
   std::function<Status(const toml::node&, Element&)> read;
   std::function<std::string(const Element&)> write;
   std::function<void(const std::filesystem::path& folder, Element&)> resolve;
 };
 
-enum class Need { required, optional };
+/// inherited: left out, it is as the section says, so its value is always shown.
+enum class Need { required, optional, inherited };
 
 /// Makes the field that sets a member of an element.
 template <typename Element, typename T>
@@ -28,6 +30,7 @@ Field<Element> field(std::string name, T Element::* member, Allowed<T> allowed,
   made.name = std::move(name);
   made.allowed = allowed.words;
   made.is_required = need == Need::required;
+  made.is_inherited = need == Need::inherited;
   made.read = [=](const toml::node& node, Element& element) -> Status {
     T value{};
     TW_TRY_VOID(read(node, value));
@@ -105,7 +108,8 @@ std::string write_element(const Element& element, const Fields<Element>& fields)
   std::string values;
   for (const auto& field : fields) {
     auto value = field.write(element);
-    if (!field.is_required && value == field.write(untold)) continue;
+    const bool is_shown = field.is_required || field.is_inherited;
+    if (!is_shown && value == field.write(untold)) continue;
     values += (values.empty() ? "" : ", ") + field.name + " = " + std::move(value);
   }
   return "{" + values + "}";

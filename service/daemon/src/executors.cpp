@@ -1,5 +1,6 @@
 #include "executors.hpp"
 
+#include "torchwatch/config/classes.hpp"
 #include "torchwatch/daemon/application.hpp"
 #include "torchwatch/daemon/cluster_settings.hpp"
 #include "torchwatch/daemon/confinement.hpp"
@@ -50,16 +51,16 @@ cluster::CarrySettings carry_settings(const config::Config& config) {
           .hidden_with_copies = texts_of(confined.hidden_with_copies)};
 }
 
-std::vector<std::string> wishes(const config::Config::Slurm& slurm) {
-  std::vector<std::string> options = slurm.options;
+std::vector<std::string> wishes(const config::SlurmClass& of) {
+  std::vector<std::string> options = of.options;
   const auto add = [&](const char* option, const std::string& value) {
     if (!value.empty()) options.push_back(option + value);
   };
-  add("--partition=", slurm.partition);
-  add("--constraint=", slurm.constraint);
-  add("--gres=", slurm.gres);
-  add("--account=", slurm.account);
-  if (slurm.exclusive) options.emplace_back("--exclusive");
+  add("--partition=", of.partition);
+  add("--constraint=", of.constraint);
+  add("--gres=", of.gres);
+  add("--account=", of.account);
+  if (of.exclusive) options.emplace_back("--exclusive");
   return options;
 }
 
@@ -75,6 +76,23 @@ std::string service_name(const config::Config& config) {
   return lane.substr(0, lane.rfind('-'));
 }
 
+/// What all lanes have in common, with what each class says for itself.
+std::vector<cluster::LaneClass> lane_classes(const config::Config& config,
+                                             const cluster::SlurmExecutor::Settings& common) {
+  std::vector<cluster::LaneClass> classes;
+  for (const auto& of : config::slurm_classes(config)) {
+    auto settings = common;
+    settings.name = cluster::lane_name(config.storage.path, of.name);
+    settings.options = wishes(of);
+    settings.time = of.time;
+    classes.push_back({.name = of.name,
+                       .configurations = of.configurations,
+                       .settings = std::move(settings),
+                       .count = of.lanes});
+  }
+  return classes;
+}
+
 }  // namespace
 
 std::string job_prefix(const config::Config& config) {
@@ -82,10 +100,11 @@ std::string job_prefix(const config::Config& config) {
 }
 
 cluster::JobRunner::Settings settings_of_look(const config::Config& config,
+                                              const config::SlurmClass& machine_class,
                                               std::chrono::seconds queue_limit) {
   cluster::JobRunner::Settings settings;
   settings.name = service_name(config);
-  settings.options = wishes(config.slurm);
+  settings.options = wishes(machine_class);
   settings.program = carry_program(config);
   settings.queue_limit = queue_limit;
   return settings;
@@ -105,16 +124,13 @@ Result<Executors> Executors::open(const config::Config& config, const sandbox::S
   TW_TRY(
       settings.lane_script,
       platform::read_file(source_folder(config) / "deploy" / "cluster" / "lane", kScriptBytesMax));
-  settings.name = cluster::lane_name(config.storage.path);
-  settings.options = wishes(config.slurm);
   settings.program = carry_program(config);
-  settings.time = config.slurm.time;
   settings.idle = config.slurm.idle;
   settings.queue_limit = config.slurm.queue_limit;
   settings.carry = carry_settings(config);
   settings.log = [logger = log.logger("cluster")](const std::string& text) { logger.info(text); };
   made.slurm_ =
-      std::make_unique<cluster::SlurmLanes>(processes, clock, settings, config.slurm.lanes);
+      std::make_unique<cluster::SlurmLanes>(processes, clock, lane_classes(config, settings));
   if (config.slurm.builds) made.open_build_jobs(config, processes, clock, log);
   return made;
 }
@@ -132,7 +148,7 @@ void Executors::open_build_jobs(const config::Config& config, process::ProcessRu
 }
 
 executor::Executor& Executors::chosen() {
-  if (slurm_) return slurm_->lane(0);
+  if (slurm_) return slurm_->first_lanes();
   return *local_;
 }
 

@@ -68,7 +68,7 @@ class WhileAtWork final : public comparison::Progress {
 
 /// A day of commits with two culprits, whose nightly is measured on three nodes.
 struct Nightly {
-  Nightly() {
+  explicit Nightly(std::vector<config::SlurmClass> of = {}) : classes(std::move(of)) {
     trial.write("scratch/n2/behaviour", "time * * 1.3\n");
     for (const auto& folder : {trial.folder / "scratch", trial.folder / "scratch/n2"}) {
       test::fs::permissions(folder, test::fs::perms::owner_all);
@@ -81,6 +81,28 @@ struct Nightly {
     settings.name += "-0";
     settings.time = std::chrono::hours(2);
     return settings;
+  }
+
+  /// Three lanes of any nodes, or those of each class.
+  static std::vector<cluster::LaneClass> lanes_of(const test::Trial& trial,
+                                                  const std::vector<config::SlurmClass>& classes) {
+    if (classes.empty()) return {{.settings = settings_of(trial), .count = 3}};
+    std::vector<cluster::LaneClass> lanes;
+    for (const auto& of : classes) {
+      auto settings = settings_of(trial);
+      settings.name = trial.name + "-" + of.name + ".0";
+      settings.options.push_back("--constraint=" + of.constraint);
+      if (!of.gres.empty()) settings.options.push_back("--gres=" + of.gres);
+      lanes.push_back({of.name, of.configurations, settings, of.lanes});
+    }
+    return lanes;
+  }
+
+  config::Config config() const {
+    auto config = day.config();
+    config.executor.kind = config::ExecutorKind::slurm;
+    config.slurm.classes = classes;
+    return config;
   }
 
   storage::Id carry_out() {
@@ -115,15 +137,15 @@ struct Nightly {
     return nodes;
   }
 
+  std::vector<config::SlurmClass> classes;
   test::TrialOfTest trial;
   test::ScriptedDay day{trial.folder, test::day_with_two_culprits()};
-  std::unique_ptr<test::ScriptedService> service =
-      test::ScriptedService::open(day.config()).value();
-  cluster::SlurmLanes lanes{trial.processes(), trial.clock(), settings_of(trial), 3};
+  std::unique_ptr<test::ScriptedService> service = test::ScriptedService::open(config()).value();
+  cluster::SlurmLanes lanes{trial.processes(), trial.clock(), lanes_of(trial, classes)};
   WhileAtWork progress{trial.folder / "scratch"};
   comparison::Services services{.config = service->services().config,
                                 .database = service->services().database,
-                                .executor = lanes.lane(0),
+                                .executor = lanes.first_lanes(),
                                 .runners = service->services().runners,
                                 .channel = service->services().channel,
                                 .history = service->services().history,
@@ -199,4 +221,43 @@ TEST_CASE("a nightly on nodes of two machine classes is measured on one of them,
   CHECK((used == std::set<std::string>{"n3"} || !used.contains("n3")));
   CHECK((night.progress.logged() + night.trial.logged()).find("of another machine class") !=
         std::string::npos);
+}
+
+TEST_CASE("a nightly of two machine classes is measured, and searched, on the nodes of each") {
+  const Configuration train{Device::cpu, Mode::train};
+  const Configuration infer{Device::cpu, Mode::infer};
+  // Both culprits are in training, whose searches follow it to its class.
+  const bool trains_on_last = GENERATE(false, true);
+  CAPTURE(trains_on_last);
+  config::SlurmClass first{.name = "plain", .configurations = {trains_on_last ? infer : train}};
+  first.constraint = "kind_a";
+  first.lanes = 2;
+  config::SlurmClass last{.name = "gpu", .configurations = {trains_on_last ? train : infer}};
+  last.constraint = "kind_b";
+  last.gres = "gpu:1";
+  Nightly night({first, last});
+  night.trial.write("scratch/n3/behaviour", "fact cpu_model other\n");
+  test::fs::permissions(night.trial.folder / "scratch/n3", test::fs::perms::owner_all);
+  const auto comparison = night.carry_out();
+  night.require_culprits(comparison);
+  std::set<std::string> used;
+  for (const auto& [portion, nodes] : night.nodes(comparison)) {
+    const bool is_of_last = portion.first.configuration == last.configurations.front();
+    CHECK(nodes.contains("n3") == is_of_last);
+    CHECK(nodes.size() == 1);
+    used.insert(nodes.begin(), nodes.end());
+  }
+  CHECK(used == std::set<std::string>{"n1", "n2", "n3"});
+  const auto searches =
+      storage::IncidentStore(night.services.database).of_comparison(comparison).value();
+  for (const auto& incident : searches) {
+    const storage::Owner owner{storage::OwnerKind::bisection, *incident.bisection};
+    const auto runs = storage::RunStore(night.services.database).runs_of(owner).value();
+    CHECK_FALSE(runs.empty());
+    for (const auto& run : runs) CHECK((run.node == "n3") == trains_on_last);
+  }
+  CHECK(night.trial.has_logged("class plain: holds node n"));
+  CHECK(night.trial.has_logged("class gpu: holds node n3"));
+  CHECK_FALSE(night.trial.has_logged("of another machine class"));
+  CHECK(night.progress.logged().find("of another machine class") == std::string::npos);
 }

@@ -8,6 +8,7 @@
 #include "scripted_day.hpp"
 #include "scripted_service.hpp"
 #include "temporary_folder.hpp"
+#include "torchwatch/comparison/plan.hpp"
 #include "torchwatch/documents/bisection.hpp"
 #include "torchwatch/nightly/discovery.hpp"
 #include "torchwatch/nightly/stages.hpp"
@@ -15,6 +16,7 @@
 #include "torchwatch/runs/run_reader.hpp"
 #include "torchwatch/runs/run_store.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
+#include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
 
 using namespace torchwatch;
@@ -25,13 +27,16 @@ using Portion = std::pair<Benchmark, Pass>;
 
 /// A nightly with two culprits on three lanes.
 struct Nightly {
-  static config::Config config_of(const test::ScriptedDay& day, bool interleave) {
+  static config::Config config_of(const test::ScriptedDay& day, bool interleave,
+                                  const std::vector<config::SlurmClass>& classes) {
     auto config = day.config();
     config.measure.interleave = interleave;
+    config.executor.kind = config::ExecutorKind::slurm;
+    config.slurm.classes = classes;
     return config;
   }
-  explicit Nightly(bool interleave = true)
-      : service(test::ScriptedService::open(config_of(day, interleave)).value()) {
+  explicit Nightly(bool interleave = true, const std::vector<config::SlurmClass>& classes = {})
+      : service(test::ScriptedService::open(config_of(day, interleave, classes)).value()) {
     services.lanes = &lanes;
   }
 
@@ -236,4 +241,102 @@ TEST_CASE("a nightly that is stopped on three nodes is continued, and repeats no
   std::set<std::string> slots;
   for (const auto& run : night.runs(comparison.id)) CHECK(slots.insert(run.slot).second);
   for (const auto& run : before) CHECK(slots.contains(run.slot));
+}
+
+namespace {
+
+const Configuration kTrain{Device::cpu, Mode::train};
+const Configuration kInfer{Device::cpu, Mode::infer};
+
+/// A nightly whose training is measured by the first lane and its inference by the other two, on
+/// machines of another kind.
+struct NightlyOfTwoClasses : Nightly {
+  NightlyOfTwoClasses()
+      : Nightly(true, {{.name = "a", .configurations = {kTrain}},
+                       {.name = "b", .configurations = {kInfer}}}) {
+    lanes.be_of_class(0, "a");
+    for (const int lane : {1, 2}) {
+      lanes.be_of_class(lane, "b");
+      test::LocalLanes::behave(scratch, lane, "fact cpu_model other");
+    }
+  }
+};
+
+}  // namespace
+
+TEST_CASE("benchmarks of two classes stay on their lanes, and unlike machines refuse nothing") {
+  NightlyOfTwoClasses night;
+  night.lanes.die(0, {1});
+  night.lanes.die(1, {0});
+  const auto comparison = night.carry_out();
+  night.require_culprits(comparison);
+  std::set<std::string> of_infer;
+  for (const auto& run : night.runs(comparison.id)) {
+    const bool is_of_first = run.node.starts_with("n0-");
+    CHECK(is_of_first == (run.benchmark.configuration == kTrain));
+    if (!is_of_first) of_infer.insert(run.node.substr(0, 2));
+  }
+  CHECK(of_infer == std::set<std::string>{"n1", "n2"});
+  CHECK_FALSE(night.has_logged("of another machine class"));
+  // The first lane of each class is for what follows.
+  CHECK_FALSE(night.lanes.is_given_back(0));
+  CHECK_FALSE(night.lanes.is_given_back(1));
+  CHECK(night.lanes.is_given_back(2));
+}
+
+TEST_CASE("a class that gets no node keeps no other one from its own part, and is waited for") {
+  NightlyOfTwoClasses night;
+  for (const int lane : {1, 2}) {
+    night.lanes.die(lane, {0});
+    night.lanes.come_to_an_end(lane);
+  }
+  const auto due = nightly::discover_comparisons(night.services, {}).value();
+  const auto done =
+      nightly::carry_out_comparisons(night.services, due, [] { return Status{}; }, {});
+  INFO(night.logged.text);
+  const auto row = storage::ComparisonStore(night.services.database).get(due.front().id).value();
+  CHECK(row.state == storage::ComparisonState::ready);
+  CHECK(night.has_logged("lane 1 of class b is given up: no node of the cluster"));
+  CHECK(night.has_logged("lane 2 of class b is given up: no node of the cluster"));
+  std::map<Portion, int> pairs;
+  for (const auto& run : night.runs(row.id)) ++pairs[{run.benchmark, run.pass}];
+  for (const auto& [portion, count] : pairs) CHECK(portion.first.configuration == kTrain);
+  CHECK(pairs.size() == 4);  // two workloads in two passes
+}
+
+TEST_CASE("what no class measures any more is an error, not a comparison without end") {
+  NightlyOfTwoClasses night;
+  for (const int lane : {1, 2}) {
+    night.lanes.die(lane, {0});
+    night.lanes.come_to_an_end(lane);
+  }
+  const auto carry_out = [](comparison::Services& services) {
+    const auto due = nightly::discover_comparisons(services, {}).value();
+    REQUIRE(due.size() == 1);
+    std::ignore = nightly::carry_out_comparisons(services, due, [] { return Status{}; }, {});
+    return storage::ComparisonStore(services.database).get(due.front().id).value();
+  };
+  REQUIRE(carry_out(night.services).state == storage::ComparisonState::ready);
+  auto config = night.services.config;
+  config.slurm.classes.pop_back();
+  comparison::Services fewer{.config = config,
+                             .database = night.services.database,
+                             .executor = night.services.executor,
+                             .runners = night.services.runners,
+                             .channel = night.services.channel,
+                             .history = night.services.history,
+                             .commits = night.services.commits,
+                             .clock = night.services.clock,
+                             .random = night.services.random,
+                             .progress = night.logged,
+                             .lanes = &night.lanes};
+  const auto what = "cpu-infer is in no [[slurm.class]], so no node measures it";
+  const auto plan = comparison::plan_of_config(fewer);
+  REQUIRE_FALSE(plan);
+  CHECK(plan.error().code == ErrorCode::invalid);
+  CHECK(plan.error().message == what);
+  const auto row = carry_out(fewer);
+  INFO(night.logged.text);
+  CHECK(row.state == storage::ComparisonState::refused);
+  CHECK(row.reason.find(what) != std::string::npos);
 }

@@ -354,7 +354,8 @@ TEST_CASE("a node that is drained is given back between two runs") {
 
 TEST_CASE("an order of a lane is tried once, on the node that the lane holds") {
   FakeSlurm slurm;
-  cluster::SlurmLanes lanes(slurm.processes, slurm.clock, slurm.settings(), 2);
+  cluster::SlurmLanes lanes(slurm.processes, slurm.clock,
+                            {{.settings = slurm.settings(), .count = 2}});
   CHECK(lanes.count() == 2);
   bool waited = false;
   const auto node = lanes.hold(1, 60s, [&] { waited = true; }, {});
@@ -394,4 +395,51 @@ TEST_CASE("the jobs of a service are those whose names begin as its own do") {
 TEST_CASE("services on two databases have lanes of two names, and one keeps its name") {
   CHECK(cluster::lane_name("a/db.sqlite") != cluster::lane_name("b/db.sqlite"));
   CHECK(cluster::lane_name("a/db.sqlite") == cluster::lane_name("a/../a/db.sqlite"));
+}
+
+TEST_CASE("each class has lanes of its own, by names from which people see of which one they are") {
+  FakeSlurm slurm;
+  auto of_cpu = slurm.settings();
+  of_cpu.name = cluster::lane_name("db.sqlite", "epyc-2");
+  auto of_gpu = slurm.settings();
+  of_gpu.name = cluster::lane_name("db.sqlite", "h100");
+  of_gpu.options = {"--gres=gpu:1"};
+  const Configuration cpu{Device::cpu, Mode::train};
+  const Configuration cuda{Device::cuda, Mode::train};
+  cluster::SlurmLanes lanes(
+      slurm.processes, slurm.clock,
+      {{.name = "epyc-2", .configurations = {cpu}, .settings = of_cpu, .count = 2},
+       {.name = "h100", .configurations = {cuda}, .settings = of_gpu, .count = 2}});
+  REQUIRE(lanes.count() == 4);
+  CHECK(lanes.machine_class(1) == "epyc-2");
+  CHECK(lanes.machine_class(2) == "h100");
+  const auto service = cluster::lane_name("db.sqlite");
+  const auto prefix = service.substr(0, service.size() - 1);
+  REQUIRE(lanes.hold(1, 60s, [] {}, {}));
+  CHECK(slurm.ever_asked("--job-name=" + prefix + "epyc-2.1"));
+  CHECK_FALSE(slurm.ever_asked("--gres=gpu:1"));
+  slurm.jobs.clear();
+  REQUIRE(lanes.hold(3, 60s, [] {}, {}));
+  CHECK(slurm.ever_asked("--job-name=" + prefix + "h100.1"));
+  CHECK(slurm.ever_asked("--gres=gpu:1"));
+  CHECK(std::ranges::any_of(slurm.log, [](const std::string& text) {
+    return text.starts_with("class h100: holds node n");
+  }));
+  auto run = test::cluster_run("a");
+  run.request.benchmark.configuration = cuda;
+  slurm.jobs.clear();
+  REQUIRE(lanes.first_lanes().run(run, {}));
+  CHECK(slurm.ever_asked("--job-name=" + prefix + "h100.0"));
+  CHECK_FALSE(slurm.ever_asked("--job-name=" + prefix + "epyc-2.0"));
+}
+
+TEST_CASE("the end of a job's name says which lane it is, and of which class") {
+  CHECK(cluster::lane_text("0") == "lane 0");
+  CHECK(cluster::lane_text("12") == "lane 12");
+  CHECK(cluster::lane_text("h100.3") == "lane 3 of h100");
+  CHECK(cluster::lane_text("build-1.10") == "lane 10 of build-1");
+  CHECK(cluster::lane_text("build-12345678").empty());
+  CHECK(cluster::lane_text("look").empty());
+  CHECK(cluster::lane_text("h100.").empty());
+  CHECK(cluster::lane_text("").empty());
 }

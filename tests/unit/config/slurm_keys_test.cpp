@@ -22,7 +22,7 @@ TEST_CASE("runs happen on this machine unless the file says otherwise") {
   CHECK(of("[executor]\nkind = \"slurm\"\n")->executor.kind == ExecutorKind::slurm);
   const auto wrong = of("[executor]\nkind = \"kubernetes\"\n");
   REQUIRE_FALSE(wrong);
-  CHECK(wrong.error().text().find("must be local or slurm") != std::string::npos);
+  CHECK(wrong.error().text().find("must be one of local, slurm") != std::string::npos);
 }
 
 TEST_CASE("the example of a cluster is a configuration") {
@@ -34,6 +34,9 @@ TEST_CASE("the example of a cluster is a configuration") {
   CHECK(config->slurm.options == std::vector<std::string>{"--qos=low", "--nice=100"});
   CHECK(config->slurm.time == 4h);
   CHECK(config->slurm.node_scratch == "/local/torchwatch");
+  REQUIRE(config->slurm.classes.size() == 2);
+  CHECK(config->slurm.classes[1].gres == "gpu:1");
+  CHECK(config->slurm.classes[1].partition == "measure");
 }
 
 TEST_CASE("options of sbatch that the service sets itself, or that are none, are refused") {

@@ -1,4 +1,4 @@
-#include "units.hpp"
+#include "torchwatch/values/units.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -63,8 +63,8 @@ std::vector<CheckResult> check_receivers(const config::Config&);
 /// it cannot be asked.
 std::vector<CheckResult> check_github(const config::Config&, platform::HttpClient&);
 
-/// Has a node of [slurm] look at itself, in a job of a moment: whether one comes, sees the folders,
-/// has this version, the hour and a sandbox. Nothing where runs take place on this machine.
+/// Has a node of each machine class look at itself, in a job of a moment: whether one comes, sees
+/// the folders, has this version, the hour and a sandbox. Nothing where runs take place here.
 std::vector<CheckResult> check_cluster(const config::Config&);
 /// What is to be said of a node that has looked at itself at that time.
 std::vector<CheckResult> check_node(const cluster::NodeLook&, std::int64_t now_ms,

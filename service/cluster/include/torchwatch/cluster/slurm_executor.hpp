@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "torchwatch/cluster/order.hpp"
+#include "torchwatch/cluster/routed_executor.hpp"
 #include "torchwatch/executor/executor.hpp"
 #include "torchwatch/platform/clock.hpp"
 #include "torchwatch/process/process.hpp"
@@ -75,25 +76,46 @@ class SlurmExecutor final : public executor::Executor {
   std::unique_ptr<Lane> lane_;
 };
 
+/// The lanes of one machine class.
+struct LaneClass {
+  std::string name = {};                           ///< empty: there is one class, without a name
+  std::vector<Configuration> configurations = {};  ///< that are measured there; empty: all
+  SlurmExecutor::Settings settings;                ///< `name`: of the first lane, see lane_name
+  int count = 1;                                   ///< at least 1
+};
+
 /// Several lanes, each with an executor and a name of its own.
 class SlurmLanes final : public executor::Lanes {
  public:
-  /// `settings.name`: of the first lane, as lane_name makes it. `count`: at least 1.
-  SlurmLanes(process::ProcessRunner&, const platform::Clock&, const SlurmExecutor::Settings&,
-             int count);
+  SlurmLanes(process::ProcessRunner&, const platform::Clock&, const std::vector<LaneClass>&);
 
   int count() const override { return static_cast<int>(lanes_.size()); }
-  SlurmExecutor& lane(int number) override { return *lanes_.at(static_cast<std::size_t>(number)); }
+  std::string machine_class(int number) const override { return at(number).machine_class; }
+  SlurmExecutor& lane(int number) override { return *at(number).executor; }
+  /// Carries out each run on the first lane of the class that measures its configuration.
+  executor::Executor& first_lanes() { return *first_lanes_; }
   Result<std::string> hold(int number, std::chrono::seconds longest,
                            const std::function<void()>& waits, std::stop_token stop) override;
   void give_back(int number) override;
 
  private:
-  std::vector<std::unique_ptr<SlurmExecutor>> lanes_;
+  struct Lane {
+    std::string machine_class;
+    std::unique_ptr<SlurmExecutor> executor;
+  };
+  const Lane& at(int number) const { return lanes_.at(static_cast<std::size_t>(number)); }
+
+  std::vector<Lane> lanes_;
+  std::unique_ptr<RoutedExecutor> first_lanes_;
 };
 
 /// Returns the name of a service's first lane: of the machine and the database that it works on, so
-/// that it finds its jobs again and touches nobody else's.
-std::string lane_name(const std::filesystem::path& database);
+/// that it finds its jobs again and touches nobody else's; and of its machine class, if that has a
+/// name.
+std::string lane_name(const std::filesystem::path& database, const std::string& machine_class = {});
+
+/// Returns what people call the lane whose job's name ends so, behind what the names of all jobs of
+/// the service begin with: "lane 0", "lane 0 of h100"; empty for another job.
+std::string lane_text(const std::string& end_of_name);
 
 }  // namespace torchwatch::cluster

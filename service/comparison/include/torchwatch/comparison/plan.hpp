@@ -20,7 +20,8 @@ Plan make_plan(const config::Config&, const std::vector<std::string>& workloads,
 bool measures_cuda(const config::Config&);
 
 /// Returns the plan of [suite] on this machine: all workloads if it names none, and CUDA
-/// configurations if there is a driver. Errors: of the runner source, invalid (the batch table).
+/// configurations if there is a driver. Errors: of the runner source, invalid (the batch table; a
+/// configuration that no machine class measures).
 Result<Plan> plan_of_config(Services&);
 /// Returns the same of another configuration.
 Result<Plan> plan_of_config(Services&, const config::Config&);

@@ -61,8 +61,9 @@ struct MachineRun {
 /// Carries out runs: commits the attempt, runs the process, commits the result. A crash in between
 /// loses at most the run in flight. After a run that was killed from outside the next one waits, 5
 /// s and twice as long each time up to a minute: what killed it may need that to pass. Eight in
-/// a row end the turn: others are attended to meanwhile. All runs are of one machine class: one
-/// that comes from another one is refused where there are several machines. Not thread-safe.
+/// a row end the turn: others are attended to meanwhile. All runs of a configured machine class
+/// (config::class_of) are of equal machines: one of another kind is refused where there are several
+/// machines. Not thread-safe.
 class RunRecorder {
  public:
   RunRecorder(Services& services, storage::Owner owner)
@@ -90,8 +91,8 @@ class RunRecorder {
                                             const Benchmark& benchmark, Manner manner,
                                             std::stop_token stop, Place* place = nullptr);
 
-  /// Whether a run has said of which machine class all of them are.
-  bool knows_class() const { return !class_.empty(); }
+  /// Whether a run has said what the machines of a configured class are.
+  bool knows_class(const std::string& name) const { return classes_.contains(name); }
 
  private:
   /// A committed attempt and the process to run for it.
@@ -99,8 +100,9 @@ class RunRecorder {
     storage::NewAttempt row;
     storage::Id attempt = 0;
     executor::RunSpec run;
-    std::string workload;     ///< of an external one: its fingerprint
-    std::string unsupported;  ///< why it is not run at all; empty where it is
+    std::string machine_class;  ///< as it is configured
+    std::string workload;       ///< of an external one: its fingerprint
+    std::string unsupported;    ///< why it is not run at all; empty where it is
   };
   Result<Issued> issue(const RunSlot&, const Plan& plan, const Benchmark& benchmark, Pass pass,
                        const Place*);
@@ -111,16 +113,24 @@ class RunRecorder {
                                                         bool is_in_pairs, std::stop_token stop,
                                                         Place*);
   Error lost(const Error&, const std::vector<Issued>&, Place*);
-  Status require_class(const std::vector<executor::RunOutcome>&, Place*);
+  Status require_class(const std::string& machine_class, const std::vector<executor::RunOutcome>&,
+                       Place*);
+  void note_class(const std::string& machine_class, const Facts&);
+  Facts facts_of(const std::string& machine_class) const;
   void note(bool was_killed) { killed_in_a_row_ = was_killed ? killed_in_a_row_ + 1 : 0; }
   static MachineRun ended(const Issued&, const storage::AttemptEnd&);
-  Result<std::string> machine(const std::string& environment_digest);
+  /// A machine that runs were made on.
+  struct Machine {
+    std::string text;  ///< see MachineRun
+    Facts facts;       ///< of its class
+  };
+  Result<Machine> machine(const std::string& environment_digest);
 
   Services& services_;
   storage::RunStore store_;
   storage::Owner owner_;
-  std::map<std::string, std::string> machines_;  ///< by environment digest
-  Facts class_;                                  ///< what runs have stated of it
+  std::map<std::string, Machine> machines_;  ///< by environment digest
+  std::map<std::string, Facts> classes_;     ///< what runs have stated of each configured class
   int killed_in_a_row_ = 0;
 };
 

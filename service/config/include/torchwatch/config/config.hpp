@@ -74,6 +74,21 @@ struct ExternalWorkload {
   bool operator==(const ExternalWorkload&) const = default;
 };
 
+/// Nodes of one kind ([[slurm.class]]) and what they measure. What its table does not give is as in
+/// [slurm], once it is loaded.
+struct SlurmClass {
+  std::string name;
+  std::vector<Configuration> configurations;  ///< whose benchmarks its nodes measure
+  std::string partition = {};
+  std::string constraint = {};
+  std::string gres = {};
+  std::string account = {};
+  bool exclusive = true;
+  std::vector<std::string> options = {};
+  int lanes = 1;
+  std::chrono::seconds time{4 * 3600};
+};
+
 /// All settings of torchwatch.toml with their defaults. Paths are absolute after loading (relative
 /// ones are relative to the file). The key of a member is its table and name.
 struct Config {
@@ -177,6 +192,7 @@ struct Config {
     std::filesystem::path program;           ///< empty: torchwatch-carry beside this program
     bool builds = false;                     ///< of commits are jobs of their own
     std::vector<std::string> build_options;  ///< of srun, for those
+    std::vector<SlurmClass> classes;         ///< empty: see slurm_classes
   } slurm;
   struct Sandbox {
     SandboxKind kind = SandboxKind::automatic;

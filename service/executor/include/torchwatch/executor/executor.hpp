@@ -82,6 +82,9 @@ class Lanes {
  public:
   virtual ~Lanes() = default;
   virtual int count() const = 0;
+  /// The configured class of that lane's machines, which are alike; empty where all lanes are of
+  /// one. The lanes of a class have neighbouring numbers.
+  virtual std::string machine_class(int /*number*/) const { return {}; }
   /// Where runs of that lane take place. A run whose spec names a node is carried out once: the
   /// errors of its executor are also unavailable (the run was lost with the node, and the lane has
   /// to be held anew) and conflict (the node is of another machine class, or another one).

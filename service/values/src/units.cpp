@@ -1,4 +1,4 @@
-#include "units.hpp"
+#include "torchwatch/values/units.hpp"
 
 #include <array>
 #include <charconv>

@@ -1,4 +1,4 @@
-#include "value_format.hpp"
+#include "torchwatch/values/value_format.hpp"
 
 #include <algorithm>
 #include <array>
@@ -6,7 +6,7 @@
 #include <limits>
 #include <sstream>
 
-#include "units.hpp"
+#include "torchwatch/values/units.hpp"
 
 namespace torchwatch::config {
 namespace {
@@ -67,6 +67,29 @@ Result<std::chrono::milliseconds> read_duration(const toml::node& node) {
   return *duration;
 }
 
+template <typename List>
+std::string write_list(const List& list) {
+  std::string text;
+  for (const auto& element : list) text += (text.empty() ? "" : ", ") + in_quotes(element);
+  return "[" + text + "]";
+}
+
+template <typename List>
+std::string write_words(const List& list) {
+  std::vector<std::string> words;
+  for (const auto& element : list) words.emplace_back(to_string(element));
+  return write_list(words);
+}
+
+template <typename T>
+Status read_words(const toml::node& node, std::string_view wanted,
+                  Result<T> (*parse)(std::string_view), std::vector<T>& value) {
+  TW_TRY(const auto words, read_strings(node, wanted));
+  return read_each(words, parse, value);
+}
+
+}  // namespace
+
 Result<std::vector<std::string>> read_strings(const toml::node& node, std::string_view wanted) {
   const auto* array = node.as_array();
   if (array == nullptr) return wrong_type(node, wanted);
@@ -78,61 +101,6 @@ Result<std::vector<std::string>> read_strings(const toml::node& node, std::strin
   }
   return strings;
 }
-
-template <typename List>
-std::string write_list(const List& list) {
-  std::string text;
-  for (const auto& element : list) text += (text.empty() ? "" : ", ") + in_quotes(element);
-  return "[" + text + "]";
-}
-
-template <typename List>
-std::string write_words(const List& list) {
-  std::vector<std::string> words;
-  for (const auto& element : list) words.push_back(to_string(element));
-  return write_list(words);
-}
-
-template <typename T>
-Status read_words(const toml::node& node, std::string_view wanted,
-                  Result<T> (*parse)(std::string_view), std::vector<T>& value) {
-  TW_TRY(const auto words, read_strings(node, wanted));
-  return read_each(words, parse, value);
-}
-
-template <typename Enum>
-using Word = std::pair<Enum, std::string_view>;
-
-constexpr std::array kChannelKinds{Word<ChannelKind>{ChannelKind::directory, "directory"},
-                                   Word<ChannelKind>{ChannelKind::wheel_index, "wheel-index"},
-                                   Word<ChannelKind>{ChannelKind::archive, "archive"}};
-constexpr std::array kReaders{Word<AnonymousRead>{AnonymousRead::loopback, "loopback"},
-                              Word<AnonymousRead>{AnonymousRead::never, "never"},
-                              Word<AnonymousRead>{AnonymousRead::always, "always"}};
-constexpr std::array kSandboxKinds{Word<SandboxKind>{SandboxKind::automatic, "auto"},
-                                   Word<SandboxKind>{SandboxKind::bubblewrap, "bubblewrap"},
-                                   Word<SandboxKind>{SandboxKind::none, "none"}};
-
-template <typename Words, typename Enum>
-Status read_word(const toml::node& node, const Words& words, Enum& value) {
-  std::string text;
-  TW_TRY_VOID(read(node, text));
-  const auto found = std::ranges::find(words, text, &Word<Enum>::second);
-  if (found != words.end()) {
-    value = found->first;
-    return {};
-  }
-  std::string allowed;
-  for (const auto& [_, word] : words) allowed += (allowed.empty() ? "" : ", ") + std::string(word);
-  return invalid("value " + in_quotes(text), "one of " + allowed);
-}
-
-template <typename Words, typename Enum>
-std::string write_word(const Words& words, Enum value) {
-  return in_quotes(std::string(std::ranges::find(words, value, &Word<Enum>::first)->second));
-}
-
-}  // namespace
 
 std::string type_of(const std::string&) {
   return "string";
@@ -158,15 +126,6 @@ std::string type_of(std::chrono::seconds) {
 std::string type_of(std::chrono::milliseconds) {
   return "duration";
 }
-std::string type_of(ChannelKind) {
-  return "word";
-}
-std::string type_of(AnonymousRead) {
-  return "word";
-}
-std::string type_of(SandboxKind) {
-  return "word";
-}
 std::string type_of(const std::vector<std::filesystem::path>&) {
   return "list of paths";
 }
@@ -188,9 +147,6 @@ std::string type_of(const std::vector<Configuration>&) {
 
 std::string type_of(const std::vector<Variant>&) {
   return "list of variants";
-}
-std::string type_of(const std::vector<SeriesThreshold>&) {
-  return "list of thresholds";
 }
 
 Status read(const toml::node& node, std::string& value) {
@@ -257,18 +213,6 @@ Status read(const toml::node& node, std::chrono::seconds& value) {
   return invalid("value \"" + format_duration(duration) + "\"", "in whole seconds");
 }
 
-Status read(const toml::node& node, ChannelKind& value) {
-  return read_word(node, kChannelKinds, value);
-}
-
-Status read(const toml::node& node, AnonymousRead& value) {
-  return read_word(node, kReaders, value);
-}
-
-Status read(const toml::node& node, SandboxKind& value) {
-  return read_word(node, kSandboxKinds, value);
-}
-
 Status read(const toml::node& node, std::vector<std::filesystem::path>& value) {
   TW_TRY(const auto texts, read_strings(node, R"(a list of paths: ["/opt/tools"])"));
   value.assign(texts.begin(), texts.end());
@@ -309,11 +253,6 @@ Status read(const toml::node& node, std::vector<Configuration>& value) {
 Status read(const toml::node& node, std::vector<Variant>& value) {
   return read_words(node, R"(a list of variants: ["default", "bf16,batch=8"])", parse_asked_variant,
                     value);
-}
-
-Status read(const toml::node& node, std::vector<SeriesThreshold>& value) {
-  return read_words(node, R"(a list of thresholds: ["cpu_peak 0.03", "time resnet18 0.1"])",
-                    parse_series_threshold, value);
 }
 
 std::string write(const std::string& value) {
@@ -362,18 +301,6 @@ std::string write(std::int64_t bytes) {
   return text == std::to_string(bytes) ? text : in_quotes(text);
 }
 
-std::string write(ChannelKind value) {
-  return write_word(kChannelKinds, value);
-}
-
-std::string write(AnonymousRead value) {
-  return write_word(kReaders, value);
-}
-
-std::string write(SandboxKind value) {
-  return write_word(kSandboxKinds, value);
-}
-
 std::string write(const std::vector<std::filesystem::path>& value) {
   return write_list(std::vector<std::string>(value.begin(), value.end()));
 }
@@ -384,7 +311,29 @@ std::string write(const std::vector<Configuration>& value) {
 std::string write(const std::vector<Variant>& value) {
   return write_words(value);
 }
-std::string write(const std::vector<SeriesThreshold>& value) {
+
+Status read(const toml::node& node, Device& value) {
+  std::string word;
+  TW_TRY_VOID(read(node, word));
+  TW_TRY(value, parse_device(word));
+  return {};
+}
+
+Status read(const toml::node& node, std::vector<Mode>& value) {
+  return read_words(node, R"(a list of modes: ["train", "infer"])", parse_mode, value);
+}
+
+Status read(const toml::node& node, std::vector<Metric>& value) {
+  return read_words(node, R"(a list of metrics: ["time", "cpu_peak"])", parse_judged_metric, value);
+}
+
+std::string write(Device value) {
+  return in_quotes(std::string(to_string(value)));
+}
+std::string write(const std::vector<Mode>& value) {
+  return write_words(value);
+}
+std::string write(const std::vector<Metric>& value) {
   return write_words(value);
 }
 

@@ -1,4 +1,4 @@
-#include "allowed.hpp"
+#include "torchwatch/values/allowed.hpp"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "value_format.hpp"
+#include "torchwatch/values/value_format.hpp"
 
 namespace torchwatch::config {
 

@@ -6,9 +6,12 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "torchwatch/config/config.hpp"
+#include "torchwatch/log/log.hpp"
+#include "torchwatch/records/error.hpp"
+#include "torchwatch/records/vocabulary.hpp"
 
 namespace torchwatch::config {
 
@@ -23,11 +26,6 @@ std::string type_of(bool);
 std::string type_of(std::int64_t);  ///< every 64-bit member is a size in bytes
 std::string type_of(std::chrono::seconds);
 std::string type_of(std::chrono::milliseconds);
-std::string type_of(ChannelKind);
-std::string type_of(AnonymousRead);
-std::string type_of(SandboxKind);
-std::string type_of(FileWhen);
-std::string type_of(ExecutorKind);
 std::string type_of(const std::vector<std::filesystem::path>&);
 std::string type_of(Preset);
 std::string type_of(log::Level);
@@ -35,7 +33,6 @@ std::string type_of(log::Format);
 std::string type_of(const std::vector<std::string>&);
 std::string type_of(const std::vector<Configuration>&);
 std::string type_of(const std::vector<Variant>&);
-std::string type_of(const std::vector<SeriesThreshold>&);
 
 Status read(const toml::node&, std::string&);
 Status read(const toml::node&, std::filesystem::path&);
@@ -45,11 +42,6 @@ Status read(const toml::node&, bool&);
 Status read(const toml::node&, std::int64_t&);
 Status read(const toml::node&, std::chrono::seconds&);
 Status read(const toml::node&, std::chrono::milliseconds&);
-Status read(const toml::node&, ChannelKind&);
-Status read(const toml::node&, AnonymousRead&);
-Status read(const toml::node&, SandboxKind&);
-Status read(const toml::node&, FileWhen&);
-Status read(const toml::node&, ExecutorKind&);
 Status read(const toml::node&, std::vector<std::filesystem::path>&);
 Status read(const toml::node&, Preset&);
 Status read(const toml::node&, log::Level&);
@@ -57,11 +49,12 @@ Status read(const toml::node&, log::Format&);
 Status read(const toml::node&, std::vector<std::string>&);
 Status read(const toml::node&, std::vector<Configuration>&);
 Status read(const toml::node&, std::vector<Variant>&);
-Status read(const toml::node&, std::vector<SeriesThreshold>&);
-Status read(const toml::node&, Scopes&);
 Status read(const toml::node&, Device&);
 Status read(const toml::node&, std::vector<Mode>&);
 Status read(const toml::node&, std::vector<Metric>&);
+
+/// Reads a list of strings. Errors: invalid, with what is wanted: "a list of paths: [...]".
+Result<std::vector<std::string>> read_strings(const toml::node&, std::string_view wanted);
 
 /// Reads each of a list's words. Errors: of `parse`, for the first word that it refuses.
 template <typename T>
@@ -83,11 +76,6 @@ std::string write(bool);
 std::string write(std::int64_t);
 std::string write(std::chrono::seconds);
 std::string write(std::chrono::milliseconds);
-std::string write(ChannelKind);
-std::string write(AnonymousRead);
-std::string write(SandboxKind);
-std::string write(FileWhen);
-std::string write(ExecutorKind);
 std::string write(const std::vector<std::filesystem::path>&);
 std::string write(Preset);
 std::string write(log::Level);
@@ -95,8 +83,6 @@ std::string write(log::Format);
 std::string write(const std::vector<std::string>&);
 std::string write(const std::vector<Configuration>&);
 std::string write(const std::vector<Variant>&);
-std::string write(const std::vector<SeriesThreshold>&);
-std::string write(const Scopes&);
 std::string write(Device);
 std::string write(const std::vector<Mode>&);
 std::string write(const std::vector<Metric>&);
