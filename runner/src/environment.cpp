@@ -2,7 +2,6 @@
 
 #include <gnu/libc-version.h>
 #include <sys/resource.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -11,6 +10,7 @@
 #include <sstream>
 
 #include "facts.hpp"
+#include "torchwatch/protocol/machine_facts.hpp"
 #include "torchwatch/records/stated_variables.hpp"
 #include "torchwatch/runner/libtorch.hpp"
 #include "torchwatch/runner/temperature.hpp"
@@ -27,16 +27,6 @@ std::string first_line(const std::string& path) {
   return line;
 }
 
-std::string cpu_model() {
-  std::ifstream file("/proc/cpuinfo");
-  for (std::string line; std::getline(file, line);) {
-    if (!line.starts_with("model name")) continue;
-    const auto colon = line.find(": ");
-    if (colon != std::string::npos) return line.substr(colon + 2);
-  }
-  return "unknown";
-}
-
 /// Whether the processor says that a hypervisor is below; false where it says nothing of it.
 bool is_virtual() {
   std::ifstream file("/proc/cpuinfo");
@@ -44,12 +34,6 @@ bool is_virtual() {
     if (line.starts_with("flags")) return line.find(" hypervisor") != std::string::npos;
   }
   return false;
-}
-
-std::string kernel() {
-  utsname names{};
-  if (uname(&names) != 0) return "unknown";
-  return std::string(names.sysname) + " " + names.release + " " + names.machine;
 }
 
 /// Adds the environment variables that change what is measured, if they are set.
@@ -81,9 +65,7 @@ std::int64_t steal_ticks() {
 
 std::map<std::string, std::string> environment_facts(bool with_gpu) {
   auto facts = libtorch_facts();
-  facts["cpu_model"] = cpu_model();
-  facts["cpus"] = std::to_string(sysconf(_SC_NPROCESSORS_ONLN));
-  facts["kernel"] = kernel();
+  facts.merge(protocol::machine_facts());
   facts["glibc"] = gnu_get_libc_version();
   const auto huge_pages = first_line("/sys/kernel/mm/transparent_hugepage/enabled");
   if (!huge_pages.empty()) facts["huge_pages"] = huge_pages;

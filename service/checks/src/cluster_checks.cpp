@@ -51,8 +51,10 @@ CheckResult check_versions(const cluster::NodeLook& look, const std::string& own
 
 CheckResult check_folders(const cluster::NodeLook& look) {
   if (!look.unseen.empty()) {
-    return finding(Severity::error, "folders on the node", "it does not see " + look.unseen.front(),
-                   "let it lie in a folder that nodes see under the same path");
+    return finding(
+        Severity::error, "folders on the node", "it does not see " + look.unseen.front(),
+        "let it lie in a folder that nodes see under the same path, or set [slurm] copies "
+        "= true");
   }
   if (!look.scratch_problem.empty()) {
     return finding(Severity::error, "folders on the node", look.scratch_problem,
@@ -70,16 +72,23 @@ CheckResult check_sandbox(const cluster::NodeLook& look, config::SandboxKind kin
                  "install bubblewrap on the nodes and allow user namespaces");
 }
 
+/// What nodes must see under the same path.
+std::vector<std::filesystem::path> seen_by(const config::Config& config) {
+  std::vector<std::filesystem::path> paths;
+  if (!config.slurm.copies || config.slurm.builds) paths.push_back(config.build.cache);
+  const bool is_folder = config.channel.kind == config::ChannelKind::directory;
+  if (is_folder && !config.slurm.copies) paths.push_back(config.channel.path);
+  return paths;
+}
+
 std::vector<CheckResult> check_class(const config::Config& config, const config::SlurmClass& of,
                                      process::ProcessRunner& processes) {
   constexpr std::chrono::seconds kPatience{30};
   const platform::SystemClock clock;
-  std::vector<std::filesystem::path> paths{config.build.cache};
-  if (config.channel.kind == config::ChannelKind::directory) paths.push_back(config.channel.path);
   auto settings = daemon::settings_of_look(config, of, kPatience);
   settings.options.push_back("--immediate=" + std::to_string(kPatience.count()));
   const auto look =
-      cluster::look_at_node(processes, clock, settings, config.slurm.node_scratch, paths);
+      cluster::look_at_node(processes, clock, settings, config.slurm.node_scratch, seen_by(config));
   if (look) {
     const auto own = cluster::own_version();
     return check_node(*look, clock.wall_now(), own, config.sandbox.kind);

@@ -14,6 +14,8 @@ using std::chrono::seconds;
 /// As long as that a job that was found running is used without a look at the queue.
 constexpr seconds kFresh{30};
 constexpr int kLossesMax = 3;
+constexpr const char* kRemedy =
+    "correct partition, account, constraint, gres, time or options, or have the limit raised";
 /// What srun and the network may take around an order.
 constexpr seconds kAround{30};
 /// How often a job's steps are looked at until all have ended.
@@ -136,8 +138,7 @@ Status HeldLane::follow(const LaneStep& step) {
               // Nodes that were left out may be all that there are.
               if (!std::exchange(bad_nodes_, {}).empty()) return {};
               return fail(ErrorCode::invalid,
-                          "Slurm never starts the job of [slurm]: " + hopeless.job.reason,
-                          "correct partition, account, constraint, gres or time");
+                          "Slurm never starts the job of [slurm]: " + hopeless.job.reason, kRemedy);
             }},
       step);
 }
@@ -161,7 +162,9 @@ Status HeldLane::submit() {
   }
   const bool is_of_excluding = !std::exchange(bad_nodes_, {}).empty();
   if (is_of_excluding) return fail(job.error().as(ErrorCode::unavailable));
-  return fail(job.error().within("[slurm]"));
+  auto refusal = job.error().within("[slurm]");
+  if (refusal.remedy.empty()) refusal.remedy = kRemedy;
+  return fail(std::move(refusal));
 }
 
 /// Whoever used the job before may be dead while its step lives on.

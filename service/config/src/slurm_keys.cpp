@@ -117,6 +117,12 @@ void add_slurm(std::vector<Key>& table) {
   table.push_back(key("slurm", "program", &C::slurm, &C::Slurm::program,
                       Allowed<std::filesystem::path>{},
                       "torchwatch-carry as the nodes see it. Empty: beside this program."));
+  table.push_back(key("slurm", "copies", &C::slurm, &C::Slurm::copies, Allowed<bool>{},
+                      "Whether nodes measure from copies of builds and kits in node_scratch, which "
+                      "Slurm brings there once: needed where they do not see the service's."));
+  table.push_back(key("slurm", "copies_limit", &C::slurm, &C::Slurm::copies_limit_bytes,
+                      between(kGiB, 1024 * 1024 * kGiB),
+                      "Size limit of the copies on a node. The least recently used go first."));
   table.push_back(key("slurm", "builds", &C::slurm, &C::Slurm::builds, Allowed<bool>{},
                       "Whether builds of commits are jobs, [build] builders of them at once."));
   table.push_back(key("slurm", "build_options", &C::slurm, &C::Slurm::build_options,

@@ -48,7 +48,8 @@ cluster::CarrySettings carry_settings(const config::Config& config) {
           .readable = texts_of(confined.readable),
           .link_targets = texts_of(confined.link_targets),
           .hidden = texts_of(confined.hidden),
-          .hidden_with_copies = texts_of(confined.hidden_with_copies)};
+          .hidden_with_copies = texts_of(confined.hidden_with_copies),
+          .copies_limit_bytes = config.slurm.copies_limit_bytes};
 }
 
 std::vector<std::string> wishes(const config::SlurmClass& of) {
@@ -127,6 +128,7 @@ Result<Executors> Executors::open(const config::Config& config, const sandbox::S
   settings.program = carry_program(config);
   settings.idle = config.slurm.idle;
   settings.queue_limit = config.slurm.queue_limit;
+  settings.copies = config.slurm.copies;
   settings.carry = carry_settings(config);
   settings.log = [logger = log.logger("cluster")](const std::string& text) { logger.info(text); };
   made.slurm_ =

@@ -1,6 +1,5 @@
 #include "torchwatch/executor/external_command.hpp"
 
-#include <sys/utsname.h>
 #include <unistd.h>
 
 #include <fstream>
@@ -40,15 +39,6 @@ bool is_executable(const fs::path& file) {
   return fs::is_regular_file(file, ignored) && access(file.c_str(), X_OK) == 0;
 }
 
-std::string cpu_model() {
-  std::ifstream file("/proc/cpuinfo");
-  for (std::string line; std::getline(file, line);) {
-    const auto colon = line.find(": ");
-    if (line.starts_with("model name") && colon != std::string::npos) return line.substr(colon + 2);
-  }
-  return "unknown";
-}
-
 }  // namespace
 
 std::string why_not_startable(const ExternalCommand& command) {
@@ -81,16 +71,6 @@ void show_command(const ExternalCommand& command, const fs::path& tree, sandbox:
     profile.readable.push_back(std::move(interpreter));
   }
   profile.readable.insert(profile.readable.end(), command.readable.begin(), command.readable.end());
-}
-
-std::map<std::string, std::string> machine_facts() {
-  utsname names{};
-  const bool is_known = uname(&names) == 0;
-  return {
-      {"cpu_model", cpu_model()},
-      {"cpus", std::to_string(sysconf(_SC_NPROCESSORS_ONLN))},
-      {"kernel", is_known ? std::string(names.sysname) + " " + names.release + " " + names.machine
-                          : "unknown"}};
 }
 
 }  // namespace torchwatch::executor

@@ -18,6 +18,7 @@
 #include "torchwatch/platform/core_affinity.hpp"
 #include "torchwatch/platform/failpoint.hpp"
 #include "torchwatch/platform/folder.hpp"
+#include "torchwatch/protocol/machine_facts.hpp"
 #include "torchwatch/traces/traces.hpp"
 
 namespace torchwatch::executor {
@@ -270,7 +271,8 @@ Result<RunOutcome> LocalExecutor::carry_out(const RunSpec& run, const AttemptFol
   TW_TRY(auto judged, judge(outcome, run.request, folder.result(), settings_.rounding));
   if (auto* const result = std::get_if<RunResult>(&judged)) {
     result->environment.facts["sandbox"] = spelling(settings_.sandbox.kind());
-    if (run.command) result->environment.facts.merge(machine_facts());
+    // Where a command of somebody's own says nothing of the machine itself.
+    if (run.command) result->environment.facts.merge(protocol::machine_facts());
   }
   return judged;
 }

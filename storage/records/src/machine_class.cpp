@@ -5,8 +5,8 @@
 namespace torchwatch {
 namespace {
 
-/// The migration that made the table of classes names the same.
-constexpr std::array kClassFacts{"cpu_model", "cpus", "gpu_model"};
+/// The migration that made the table of classes names the first three.
+constexpr std::array kClassFacts{"cpu_model", "cpus", "gpu_model", "memory"};
 
 }  // namespace
 

@@ -22,8 +22,8 @@ std::optional<Id> find(Connection& connection, const std::string& digest) {
 /// What describes the machine and its system; the migration that made the table names the same. The
 /// other facts are about a build, a pass or the settings of one process.
 constexpr std::array kMachineFacts{
-    "cpu_governor",      "cpu_model",  "cpus",      "glibc",      "gpu",
-    "gpu_clock_max_mhz", "gpu_driver", "gpu_model", "huge_pages", "kernel"};
+    "cpu_governor", "cpu_model", "cpus",       "glibc",  "gpu",   "gpu_clock_max_mhz",
+    "gpu_driver",   "gpu_model", "huge_pages", "kernel", "memory"};
 
 Facts machine_facts(const Facts& facts) {
   Facts of_machine;
@@ -43,9 +43,18 @@ std::string lines_of(const Facts& facts) {
   return text;
 }
 
+/// A class that was registered before runs stated their memory is the same one, with its history.
+void state_memory(Connection& connection, const Facts& facts) {
+  auto before = facts;
+  if (before.erase("memory") == 0) return;
+  execute(connection, "UPDATE OR IGNORE machine_class SET name = ?, facts = ? WHERE facts = ?",
+          class_name(facts), lines_of(facts), lines_of(before));
+}
+
 /// Registers the class of a machine where it is new.
 std::optional<Id> class_id(Connection& connection, const Facts& facts) {
   if (facts.empty()) return std::nullopt;
+  state_memory(connection, facts);
   execute(connection,
           "INSERT INTO machine_class (name, facts) VALUES (?, ?) ON CONFLICT DO NOTHING",
           class_name(facts), lines_of(facts));

@@ -25,12 +25,13 @@ struct Measured : FreshStores {
   }
 
   Id run(const std::string& token, const std::string& workload, const std::string& cpu,
-         RunResult result) {
+         RunResult result, const std::map<std::string, std::string>& further = {}) {
     auto attempt = order_of(comparison, token);
     attempt.benchmark.workload = workload;
     const auto id = stores.runs.issue(attempt, token, 1).value();
     result.samples_ns = {40, 10, 30, 20, 50};
     result.environment.facts = {{"cpu_model", cpu}, {"cpus", "2"}, {"heap", token}};
+    result.environment.facts.insert(further.begin(), further.end());
     REQUIRE(stores.runs.record({{token, result}}, 1000 * id));
     return id;
   }
@@ -83,6 +84,21 @@ TEST_CASE_METHOD(Measured, "a run says what it measured, when, where and with wh
   CHECK(run.node.empty());
   CHECK_FALSE(run.is_thinned);
   CHECK(reader.get(77).error().code == ErrorCode::not_found);
+}
+
+TEST_CASE_METHOD(Measured, "a class keeps its history when runs begin to state its memory") {
+  const auto class_of = [&](Id run) { return reader.get(run).value().machine_class.value(); };
+  const auto before = class_of(first);
+  const auto of_memory = [&](const char* token, const char* memory) {
+    return class_of(run(token, "resnet18", "Model X", full_result(token), {{"memory", memory}}));
+  };
+  const auto since = of_memory("d", "24 GiB");
+  CHECK(since.id == before.id);
+  CHECK(since.name == "Model X, 2 cores, 24 GiB");
+  CHECK(class_of(second).name == since.name);
+  const auto other = of_memory("e", "48 GiB");
+  CHECK(other.id != before.id);
+  CHECK(of_memory("f", "24 GiB").id == before.id);
 }
 
 TEST_CASE_METHOD(Measured, "a node's time is counted by owner, both runs of a pair once") {

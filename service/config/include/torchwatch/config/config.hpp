@@ -189,10 +189,12 @@ struct Config {
     std::chrono::seconds idle{600};
     std::chrono::seconds queue_limit{12 * 3600};
     std::filesystem::path node_scratch = "/tmp/torchwatch";
-    std::filesystem::path program;           ///< empty: torchwatch-carry beside this program
-    bool builds = false;                     ///< of commits are jobs of their own
-    std::vector<std::string> build_options;  ///< of srun, for those
-    std::vector<SlurmClass> classes;         ///< empty: see slurm_classes
+    std::filesystem::path program;  ///< empty: torchwatch-carry beside this program
+    bool copies = false;            ///< of builds and kits on the nodes
+    std::int64_t copies_limit_bytes = std::int64_t{40} << 30;  ///< of those on one node
+    bool builds = false;                                       ///< of commits are jobs of their own
+    std::vector<std::string> build_options;                    ///< of srun, for those
+    std::vector<SlurmClass> classes;                           ///< empty: see slurm_classes
   } slurm;
   struct Sandbox {
     SandboxKind kind = SandboxKind::automatic;

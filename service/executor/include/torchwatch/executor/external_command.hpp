@@ -20,8 +20,4 @@ std::string why_not_startable(const ExternalCommand&);
 /// and the files that this names, the interpreter of a script.
 void show_command(const ExternalCommand&, const std::filesystem::path& tree, sandbox::Profile&);
 
-/// Returns what a result of an external workload says of the machine where it says nothing itself:
-/// runs on different processors or kernels must not be compared.
-std::map<std::string, std::string> machine_facts();
-
 }  // namespace torchwatch::executor
