@@ -4,6 +4,7 @@
 
 #include "torchwatch/builds/file_hashes.hpp"
 #include "torchwatch/digest/sha256.hpp"
+#include "torchwatch/platform/folder.hpp"
 
 namespace torchwatch::cluster {
 namespace {
@@ -20,14 +21,16 @@ bool is_shared_library(const fs::path& file) {
 
 /// Adds the regular files below a folder, behind links, for which `is_wanted` holds.
 Status add_files(const fs::path& folder, bool (*is_wanted)(const fs::path&), CopiedFolder& to) {
-  std::error_code error;
-  fs::recursive_directory_iterator entry(folder, error);
-  for (const fs::recursive_directory_iterator end; !error && entry != end; entry.increment(error)) {
-    if (!entry->is_regular_file() || !is_wanted(entry->path())) continue;
-    TW_TRY(auto hash, builds::process_file_hashes().of(entry->path()));
-    to.files.push_back({entry->path().lexically_relative(to.root), std::move(hash)});
+  const auto listing = platform::list_tree(folder);
+  if (listing.error) {
+    return fail(ErrorCode::unavailable, folder.string() + ": " + listing.error.message());
   }
-  if (error) return fail(ErrorCode::unavailable, folder.string() + ": " + error.message());
+  for (const auto& entry : listing.entries) {
+    std::error_code none;
+    if (!entry.is_regular_file(none) || !is_wanted(entry.path())) continue;
+    TW_TRY(auto hash, builds::process_file_hashes().of(entry.path()));
+    to.files.push_back({entry.path().lexically_relative(to.root), std::move(hash)});
+  }
   return {};
 }
 

@@ -34,7 +34,7 @@ Result<std::optional<std::string>> Lines::next() {
   return line;
 }
 
-/// Whether there may be more. What lies behind the last end of a line was cut off, and is no order.
+/// Whether there may be more. What lies behind the last end of a line was cut off.
 bool Lines::read_more() {
   std::array<pollfd, 2> either{pollfd{.fd = descriptor_, .events = POLLIN, .revents = 0},
                                pollfd{.fd = stopped_.get(), .events = POLLIN, .revents = 0}};

@@ -5,6 +5,7 @@
 
 #include "own_folder.hpp"
 #include "torchwatch/builds/file_hashes.hpp"
+#include "torchwatch/platform/folder.hpp"
 
 namespace torchwatch::cluster {
 namespace {
@@ -26,20 +27,17 @@ struct Kept {
 
 Kept kept(const fs::path& folder) {
   std::error_code ignored;
-  Kept of{.folder = folder, .used = fs::last_write_time(folder, ignored)};
-  for (fs::recursive_directory_iterator entry(folder, ignored), end; !ignored && entry != end;
-       entry.increment(ignored)) {
-    if (entry->is_regular_file(ignored)) {
-      of.bytes += static_cast<std::int64_t>(entry->file_size(ignored));
-    }
-  }
-  return of;
+  platform::FileBytes bytes;
+  const auto listing = platform::list_tree(folder);
+  for (const auto& entry : listing.entries) bytes.add(entry);
+  return {.folder = folder, .used = fs::last_write_time(folder, ignored), .bytes = bytes.sum()};
 }
 
 /// Contents that no copy has a link to.
 void remove_unlinked(const fs::path& contents) {
   std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(contents, ignored)) {
+  const auto listing = platform::list_folder(contents);
+  for (const auto& entry : listing.entries) {
     if (entry.hard_link_count(ignored) == 1) fs::remove(entry.path(), ignored);
   }
 }
@@ -129,9 +127,8 @@ Status NodeCopies::place(const std::vector<CopiedFolder>& folders,
 void NodeCopies::keep_within(std::int64_t bytes) const {
   std::error_code ignored;
   std::vector<Kept> copies;
-  for (const auto& entry : fs::directory_iterator(folder_ / "folders", ignored)) {
-    copies.push_back(kept(entry.path()));
-  }
+  const auto listing = platform::list_folder(folder_ / "folders");
+  for (const auto& entry : listing.entries) copies.push_back(kept(entry.path()));
   std::ranges::sort(copies, std::ranges::greater(), &Kept::used);
   std::int64_t sum = 0;
   for (const auto& copy : copies) {

@@ -9,7 +9,7 @@
 
 namespace torchwatch::cluster {
 
-/// Of orders and answers; another one is of another version of torchwatch.
+/// The version of orders and answers; another one is of another torchwatch.
 inline constexpr int kOrderSchema = 3;
 
 /// One line of JSON, with its end.

@@ -44,7 +44,7 @@ TEST_CASE("lines come one by one, however they were written") {
   CHECK(lines.next().value().value().empty());
 }
 
-TEST_CASE("after the end of the input there are no lines, and what has no end is none") {
+TEST_CASE("after the end of the input there are no lines, and one without an end is left out") {
   Pipe pipe;
   Lines lines(pipe.output.get(), {});
   pipe.write_all("whole\ncut of");

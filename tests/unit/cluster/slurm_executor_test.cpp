@@ -2,10 +2,8 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
-#include <fstream>
 
 #include "fake_slurm.hpp"
-#include "temporary_folder.hpp"
 #include "torchwatch/cluster/queue.hpp"
 
 using namespace torchwatch;
@@ -294,51 +292,6 @@ TEST_CASE("a node of another machine class is given back before its runs count, 
            "an order was lost on node n1: the node is of another machine class than the runs "
            "before: cpu_model: Model X -> Model Y";
   }));
-}
-
-TEST_CASE("what a node lacks is sent to it, once, and the order with it again") {
-  const test::TemporaryFolder builds;
-  std::filesystem::create_directories(builds.path() / "a/torch/lib");
-  std::ofstream(builds.path() / "a/torch/lib/libtorch.so") << "torch";
-  std::ofstream(builds.path() / "runner") << "runner";
-  auto run = test::cluster_run("a");
-  run.libraries = builds.path() / "a/torch/lib";
-  run.runner = builds.path() / "runner";
-  FakeSlurm slurm;
-  auto settings = slurm.settings();
-  settings.copies = true;
-  int lacks = 1;
-  slurm.answers_orders = [&](const cluster::Order& order) {
-    if (lacks-- <= 0) return test::whole_answer(order);
-    return cluster::lack_line(order,
-                              {.folder = "/disk", .hashes = {order.copies[0].files[0].sha256}});
-  };
-  SlurmExecutor executor(slurm.processes, slurm.clock, settings);
-  SECTION("it is there then") {
-    REQUIRE(executor.run(run, {}));
-    CHECK(slurm.orders.size() == 2);
-    CHECK(slurm.calls("sbcast") == 1);
-    const auto hash = slurm.orders[0].copies[0].files[0].sha256;
-    CHECK(slurm.ever_asked("/disk/" + hash + ".arriving"));
-    CHECK(slurm.ever_asked((run.libraries / "libtorch.so").string()));
-    REQUIRE(executor.run(run, {}));
-    CHECK(slurm.calls("sbcast") == 1);
-  }
-  SECTION("a node that keeps nothing is left out") {
-    lacks = 3;
-    REQUIRE(executor.run(run, {}));
-    CHECK(slurm.calls("sbcast") == 2);
-    CHECK(slurm.ever_asked("--exclude=n1"));
-  }
-  SECTION("what cannot be sent loses the order") {
-    slurm.says("sbcast", Exited{1}, "sbcast: error: No space left on device\n");
-    REQUIRE(executor.run(run, {}));
-    CHECK(slurm.ever_asked("--exclude=n1"));
-    CHECK(slurm.log.size() >= 2);
-    CHECK(std::ranges::any_of(slurm.log, [](const std::string& text) {
-      return text.find("No space left on device") != std::string::npos;
-    }));
-  }
 }
 
 TEST_CASE("a node that is drained is given back between two runs") {
