@@ -7,6 +7,7 @@
 #include "stores.hpp"
 #include "torchwatch/access/audit_store.hpp"
 #include "torchwatch/access/token_store.hpp"
+#include "torchwatch/runs/class_values.hpp"
 #include "torchwatch/runs/drills.hpp"
 #include "torchwatch/runs/evidence_reader.hpp"
 #include "torchwatch/runs/machine_conditions.hpp"
@@ -84,6 +85,8 @@ const std::set<std::string> kAllowedScans{
     "SCAN setback",
     "SCAN token",
     "SCAN machine",
+    "SCAN machine_class",
+    "SCAN measured",  // the benchmarks of a hundred comparisons
     "SCAN incident USING INDEX incident_open_once",
     "SCAN comparison",                     // a few a day; those of a build
     "SCAN newest",                         // a run of each benchmark
@@ -268,6 +271,9 @@ struct FullDatabase : FreshStores {
     REQUIRE(reader.profiles_of(comparison.candidate));
     REQUIRE(reader.operators_of(comparison.candidate));
     REQUIRE(reader.operators_registered_in(comparison.candidate));
+    REQUIRE(machine_classes(database));
+    REQUIRE(values_by_class(database, comparison.candidate, Metric::time));
+    REQUIRE(builds_on_classes(database));
     REQUIRE(conditions_of(database, 1));
     REQUIRE(self_tests_on(database, 1));
     REQUIRE(drills(database));
