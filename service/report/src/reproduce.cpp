@@ -1,25 +1,16 @@
 #include "torchwatch/report/reproduce.hpp"
 
 #include <algorithm>
-#include <cctype>
 
 #include "torchwatch/documents/plan.hpp"
+#include "torchwatch/records/shell_words.hpp"
 #include "torchwatch/report/view.hpp"
 
 namespace torchwatch::report {
 namespace {
 
-bool is_plain(char byte) {
-  return std::isalnum(static_cast<unsigned char>(byte)) != 0 ||
-         std::string_view("._/+=,:-").find(byte) != std::string_view::npos;
-}
-
-/// " word", in single quotes where a shell would read more than a word.
 std::string argument(std::string_view word) {
-  if (!word.empty() && std::ranges::all_of(word, is_plain)) return " " + std::string(word);
-  std::string quoted = " '";
-  for (const char byte : word) quoted += byte == '\'' ? std::string("'\\''") : std::string(1, byte);
-  return quoted + "'";
+  return " " + shell_word(word);
 }
 
 std::string of_benchmark(const Benchmark& benchmark, std::optional<Preset> preset) {
