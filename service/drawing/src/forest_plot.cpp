@@ -17,9 +17,16 @@ std::vector<ForestRow> drawable_rows(const ForestPlot& plot) {
   std::erase_if(rows, [](const auto& row) { return !drawable(row.ratio); });
   for (auto& row : rows) {
     row.interval = drawable(row.interval);
-    row.threshold = row.threshold.value_or(plot.threshold);
+    row.threshold = plot.has_verdicts ? row.threshold.value_or(plot.threshold) : 1;
+    if (!plot.has_verdicts) row.verdict = Verdict::unchanged;
   }
   return rows;
+}
+
+/// The same with the mean, the last of them.
+std::vector<ForestRow> drawn_rows(ForestPlot plot) {
+  if (plot.mean && !drawable_rows(plot).empty()) plot.rows.push_back(*plot.mean);
+  return drawable_rows(plot);
 }
 
 std::vector<double> thresholds_of(const std::vector<ForestRow>& rows) {
@@ -32,14 +39,16 @@ double largest_threshold(const std::vector<ForestRow>& rows) {
   return std::ranges::max(thresholds_of(rows));
 }
 
-std::string summary(const ForestPlot& plot, const std::vector<ForestRow>& rows) {
+std::string summary(const ForestPlot& plot) {
+  const auto rows = drawable_rows(plot);
   if (rows.empty()) return "No change has been measured.";
   const auto worst = std::ranges::max(rows, {}, &ForestRow::ratio);
   const auto best = std::ranges::min(rows, {}, &ForestRow::ratio);
-  std::string text = fmt::format("{}; {}. Largest: {} {}{}.", figures::count(rows.size(), "change"),
-                                 direction(plot.metric), one_line(worst.label),
-                                 change_words(worst.ratio, plot.metric),
-                                 interval_words(worst.interval, plot.confidence));
+  std::string text = fmt::format(
+      "{}; {}. Largest: {} {}{}.",
+      figures::count(rows.size(), plot.has_verdicts ? "change" : "difference"),
+      direction(plot.metric), one_line(worst.label), change_words(worst.ratio, plot.metric),
+      interval_words(worst.interval, plot.confidence));
   if (best.ratio < worst.ratio) {
     text +=
         fmt::format(" Least: {} {}.", one_line(best.label), change_words(best.ratio, plot.metric));
@@ -56,8 +65,18 @@ std::vector<double> shown_ratios(const std::vector<ForestRow>& rows) {
   return ratios;
 }
 
-std::string words_of(const ForestRow& row) {
-  return figures::change(row.ratio) + " " + std::string(to_string(row.verdict));
+/// What stands behind a row: "+12.3 % regressed"; without verdicts its interval instead.
+std::string words_of(const ForestPlot& plot, const ForestRow& row) {
+  const auto change = figures::change(row.ratio);
+  if (plot.has_verdicts) return change + " " + std::string(to_string(row.verdict));
+  return row.interval ? change + " " + figures::interval(row.interval->low, row.interval->high)
+                      : change;
+}
+
+/// What a pointer reads of a row.
+std::string hint_of(const ForestPlot& plot, const ForestRow& row) {
+  const auto text = one_line(row.label) + ": " + words_of(plot, row);
+  return plot.has_verdicts ? text + " " + interval_cell(row.interval) : text;
 }
 
 struct Places {
@@ -69,17 +88,18 @@ struct Places {
 /// No change and the threshold either way, beside a row's whiskers.
 void draw_guides(Svg& svg, const ChangeScale& scale, double threshold, double top, double bottom) {
   svg.line(scale.at(1), top, scale.at(1), bottom, "zero");
+  if (threshold == 1) return;
   svg.line(scale.at(threshold), top, scale.at(threshold), bottom, "threshold");
   svg.line(scale.at(1 / threshold), top, scale.at(1 / threshold), bottom, "mark");
 }
 
-void draw_row(Svg& svg, const ChangeScale& scale, const ForestRow& row, const Places& places) {
+void draw_row(Svg& svg, const ForestPlot& plot, const ChangeScale& scale, const ForestRow& row,
+              const Places& places) {
   const double top = svg.y();
   const double y = top + places.line;
   const double above = svg.is_narrow() ? 19 : 0;  // where the words stand
   draw_guides(svg, scale, *row.threshold, top + above, top + places.row);
-  svg.open(one_line(row.label) + ": " + words_of(row) + " " + interval_cell(row.interval),
-           row.link);
+  svg.open(hint_of(plot, row), row.link);
   svg.text(4, svg.is_narrow() ? top + 14 : y + 4, "", fitting(row.label, places.label - 8));
   if (row.interval) {
     const double low = scale.at(row.interval->low);
@@ -89,7 +109,7 @@ void draw_row(Svg& svg, const ChangeScale& scale, const ForestRow& row, const Pl
              "whisker");
   }
   draw_verdict(svg, scale.at(row.ratio), y, row.verdict);
-  svg.text(svg.width() - 4, svg.is_narrow() ? top + 14 : y + 4, "in end", words_of(row));
+  svg.text(svg.width() - 4, svg.is_narrow() ? top + 14 : y + 4, "in end", words_of(plot, row));
   svg.close();
   svg.down(places.row);
 }
@@ -107,18 +127,28 @@ void name_thresholds(Svg& svg, const ChangeScale& scale, const std::vector<doubl
   }
 }
 
+/// How a row is read, and what its signs mean.
+std::string legend_of(const ForestPlot& plot, const std::vector<ForestRow>& rows) {
+  const auto interval = interval_heading(plot.confidence);
+  if (!plot.has_verdicts) return "Difference with its " + interval + "; nothing was judged by it.";
+  return fmt::format(
+      "Change with its {}; dashed: the threshold of {}. ▲ regressed, ▼ improved, ○ unchanged, □ "
+      "inconclusive, × failed or unsupported.",
+      interval, threshold_words(thresholds_of(rows)));
+}
+
 }  // namespace
 
 std::string svg_of(const ForestPlot& plot) {
-  const auto rows = drawable_rows(plot);
-  Svg svg(plot.frame, plot.title, summary(plot, rows));
+  const auto rows = drawn_rows(plot);
+  Svg svg(plot.frame, plot.title, summary(plot));
   if (rows.empty()) return svg.finished();
-  constexpr double kVerdict = 140;
+  const double behind = plot.has_verdicts ? 140 : 165;  // the words behind a row
   const bool narrow = svg.is_narrow();
   const Places places =
-      narrow ? Places{svg.width() - kVerdict, 40, 27} : Places{svg.width() * 0.3, 24, 12};
+      narrow ? Places{svg.width() - behind, 40, 27} : Places{svg.width() * 0.3, 24, 12};
   const ChangeScale scale(shown_ratios(rows), largest_threshold(rows), narrow ? 8 : places.label,
-                          svg.width() - (narrow ? 8 : kVerdict));
+                          svg.width() - (narrow ? 8 : behind));
   svg.down(16);
   const double top = svg.y();
   const double bottom = top + places.row * static_cast<double>(rows.size()) + 4;
@@ -127,15 +157,12 @@ std::string svg_of(const ForestPlot& plot) {
     svg.box(0, y, svg.width(), places.row, "cell");
   }
   draw_ticks(svg, scale, narrow ? bottom : top, bottom, narrow ? 4 : 7);
-  name_thresholds(svg, scale, thresholds_of(rows), top - 7);
-  for (const auto& row : rows) draw_row(svg, scale, row, places);
+  if (plot.has_verdicts) name_thresholds(svg, scale, thresholds_of(rows), top - 7);
+  for (const auto& row : rows) draw_row(svg, plot, scale, row, places);
   svg.down(36);
   svg.text(scale.at(1) - 8, svg.y(), "quiet end", "← " + std::string(word_down(plot.metric)));
   svg.text(scale.at(1) + 8, svg.y(), "quiet", std::string(word_up(plot.metric)) + " →");
-  svg.notes(
-      fmt::format("Change with its {}; dashed: the threshold of {}. ▲ regressed, ▼ improved, "
-                  "○ unchanged, □ inconclusive, × failed or unsupported.",
-                  interval_heading(plot.confidence), threshold_words(thresholds_of(rows))));
+  svg.notes(legend_of(plot, rows));
   return svg.finished();
 }
 
@@ -164,7 +191,7 @@ std::string whiskers(const ChangeScale& scale, const ForestRow& row, std::size_t
   const auto at = [&](double ratio) {
     return std::min(static_cast<std::size_t>(scale.at(ratio)), columns - 1);
   };
-  cells[at(*row.threshold)] = ":";
+  if (*row.threshold != 1) cells[at(*row.threshold)] = ":";
   cells[at(1)] = "|";
   if (row.interval) {
     const auto low = at(row.interval->low);
@@ -182,14 +209,14 @@ std::string whiskers(const ChangeScale& scale, const ForestRow& row, std::size_t
 
 std::string text_of(const ForestPlot& plot, int columns) {
   const int wide = bounded(columns);
-  const auto rows = drawable_rows(plot);
-  std::string text = paragraph(plot.title, wide) + paragraph(summary(plot, rows), wide);
+  const auto rows = drawn_rows(plot);
+  std::string text = paragraph(plot.title, wide) + paragraph(summary(plot), wide);
   if (rows.empty()) return text;
   std::size_t label = 0;
   std::size_t words = 0;
   for (const auto& row : rows) {
     label = std::max(label, characters_of(one_line(row.label)));
-    words = std::max(words, characters_of(words_of(row)));
+    words = std::max(words, characters_of(words_of(plot, row)));
   }
   const auto space = static_cast<std::size_t>(wide) - words - 2;
   label = std::min(label, space / 2);
@@ -198,20 +225,24 @@ std::string text_of(const ForestPlot& plot, int columns) {
                           static_cast<double>(drawn));
   for (const auto& row : rows) {
     text += padded(elided(one_line(row.label), label), label) + " " + whiskers(scale, row, drawn) +
-            " " + words_of(row) + "\n";
+            " " + words_of(plot, row) + "\n";
   }
+  const auto signs = plot.has_verdicts ? "|: no change; ':': the threshold of " +
+                                             threshold_words(thresholds_of(rows))
+                                       : "|: no difference";
   return text +
-         paragraph("|: no change; ':': the threshold of " + threshold_words(thresholds_of(rows)) +
-                       "; to the right " + std::string(word_up(plot.metric)) + ".",
-                   wide);
+         paragraph(signs + "; to the right " + std::string(word_up(plot.metric)) + ".", wide);
 }
 
 Table table_of(const ForestPlot& plot) {
   Table table{{"series", "change", interval_heading(plot.confidence), "verdict", "threshold"}, {}};
-  for (const auto& row : drawable_rows(plot)) {
-    table.rows.push_back({one_line(row.label), figures::change(row.ratio),
-                          interval_cell(row.interval), std::string(to_string(row.verdict)),
-                          threshold_words(*row.threshold)});
+  if (!plot.has_verdicts) table.head = {"series", "difference", interval_heading(plot.confidence)};
+  for (const auto& row : drawn_rows(plot)) {
+    table.rows.push_back(
+        {one_line(row.label), figures::change(row.ratio), interval_cell(row.interval)});
+    if (!plot.has_verdicts) continue;
+    table.rows.back().insert(table.rows.back().end(), {std::string(to_string(row.verdict)),
+                                                       threshold_words(*row.threshold)});
   }
   return table;
 }

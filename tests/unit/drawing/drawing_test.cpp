@@ -42,6 +42,7 @@ SampleStrips strips_of(const std::vector<double>& samples) {
 TEST_CASE("each kind of evidence is drawn as it was accepted") {
   check_golden("sample_strips", sample_strips());
   check_golden("forest_plot", sample_forest());
+  check_golden("differences", sample_differences());
   check_golden("memory_levels", sample_memory());
   check_golden("history", sample_history());
   check_golden("posterior_steps", sample_posterior());
@@ -211,6 +212,20 @@ TEST_CASE("each series of a forest is drawn with its own threshold, which the ta
   for (auto& row : forest.rows) row.threshold = 1.02;
   CHECK(lines(svg_of(forest)).size() == 1);
   CHECK_THAT(svg_of(forest), !Contains("7.0 %"));
+}
+
+TEST_CASE("differences that nothing was judged by have no verdict and no threshold, and a mean") {
+  auto plot = sample_differences();
+  const auto svg = svg_of(plot);
+  CHECK_THAT(svg, !Contains("threshold") && !Contains("unchanged") && !Contains("regressed"));
+  CHECK_THAT(svg, Contains("dlrm cpu-infer: -48.0 % [-50.2, -45.9]") && Contains("3 differences"));
+  const auto table = table_of(plot);
+  CHECK(table.head == std::vector<std::string>{"series", "difference", "95 % interval"});
+  REQUIRE(table.rows.size() == 4);
+  CHECK(table.rows[3] == std::vector<std::string>{"geometric mean of 3", "-22.2 %", ""});
+  plot.rows.clear();
+  check_sound(plot);
+  CHECK(table_of(plot).rows.empty());
 }
 
 TEST_CASE("a cell of a heat map is coloured by the threshold of its series") {

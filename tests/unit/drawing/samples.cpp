@@ -74,6 +74,20 @@ ForestPlot sample_forest() {
       }};
 }
 
+ForestPlot sample_differences() {
+  return {.title = "2026-11-20, B against A",
+          .metric = Metric::time,
+          .rows = {{.label = "dlrm cpu-infer", .ratio = 0.52, .interval = Interval{0.498, 0.541}},
+                   {.label = "nvidia_deeprecommender cpu-train",
+                    .ratio = 0.87,
+                    .interval = Interval{0.8, 0.95},
+                    .link = "series/2"},
+                   {.label = "resnet18 cpu-train", .ratio = 1.04}},
+          .confidence = 0.95,
+          .has_verdicts = false,
+          .mean = ForestRow{.label = "geometric mean of 3", .ratio = 0.778}};
+}
+
 MemoryLevels sample_memory() {
   MemoryLevels memory{.title = "tts_angular cpu-train leak_growth",
                       .baseline = "2026-11-19",

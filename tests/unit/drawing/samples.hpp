@@ -10,6 +10,8 @@
 
 torchwatch::drawing::SampleStrips sample_strips();
 torchwatch::drawing::ForestPlot sample_forest();
+/// One without verdicts, with a mean.
+torchwatch::drawing::ForestPlot sample_differences();
 torchwatch::drawing::MemoryLevels sample_memory();
 torchwatch::drawing::History sample_history();
 /// The same on a logarithmic axis, with a drift reference and a point that is three times as high.

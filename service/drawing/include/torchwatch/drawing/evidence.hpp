@@ -43,7 +43,8 @@ struct ForestRow {
   std::optional<double> threshold = {};  ///< of this series; nothing: the plot's
 };
 
-/// The changes of several series with their intervals, in the order given.
+/// The changes of several series with their intervals, in the order given. Without verdicts it
+/// has no thresholds either: it shows differences that nothing was judged by.
 struct ForestPlot {
   Frame frame = {};
   std::string title = {};
@@ -51,6 +52,8 @@ struct ForestPlot {
   std::vector<ForestRow> rows = {};
   double threshold = 1.07;
   double confidence = 0.99;
+  bool has_verdicts = true;
+  std::optional<ForestRow> mean = {};  ///< of all rows, which stands below them
 };
 
 /// The live bytes after each iteration, whose slope is a leak.
