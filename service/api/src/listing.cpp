@@ -39,13 +39,7 @@ http::Reply list_reply(const char* name, json entries, const http::Page& page) {
 
 Result<Filters> filters_of(const http::Request& request,
                            std::initializer_list<std::string_view> known) {
-  for (const auto& [name, text] : request.query) {
-    if (std::ranges::find(known, name) != known.end()) continue;
-    std::string allowed;
-    for (const auto each : known) allowed.append(allowed.empty() ? "" : ", ").append(each);
-    return fail(ErrorCode::invalid,
-                "parameter \"" + name.substr(0, 100) + "\" is not known; allowed: " + allowed);
-  }
+  TW_TRY_VOID(http::refuse_others(request, known));
   TW_TRY(auto page, http::page_of(request, known));
   return std::move(page.filters);
 }

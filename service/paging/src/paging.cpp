@@ -134,6 +134,33 @@ Status refuse_parameters(const Request& request) {
                                       "\": this path takes none");
 }
 
+Status refuse_others(const Request& request, std::initializer_list<std::string_view> known) {
+  for (const auto& [name, text] : request.query) {
+    if (std::ranges::find(known, name) != known.end()) continue;
+    std::string allowed;
+    for (const auto each : known) allowed.append(allowed.empty() ? "" : ", ").append(each);
+    return fail(ErrorCode::invalid,
+                "parameter \"" + name.substr(0, 100) + "\" is not known; allowed: " + allowed);
+  }
+  return {};
+}
+
+Result<std::map<std::string, std::int64_t>> ids_of(const Request& request,
+                                                   std::initializer_list<std::string_view> known) {
+  TW_TRY_VOID(refuse_others(request, known));
+  TW_TRY(const auto page, page_of(request, known));
+  std::map<std::string, std::int64_t> ids;
+  for (const auto& [name, text] : page.filters) {
+    const auto id = positive(text);
+    if (!id) {
+      return fail(ErrorCode::invalid, "invalid " + name + " \"" + text.substr(0, 100) +
+                                          "\": must be an id, such as 17");
+    }
+    ids[name] = *id;
+  }
+  return ids;
+}
+
 Result<std::int64_t> id_of(const Request& request) {
   const std::string& text = request.path_parameters.at("id");
   if (const auto id = positive(text)) return *id;

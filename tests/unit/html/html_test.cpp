@@ -1,5 +1,6 @@
 #include <catch2/catch.hpp>
 
+#include "torchwatch/html/choices.hpp"
 #include "torchwatch/html/page.hpp"
 #include "torchwatch/html/quoting.hpp"
 
@@ -186,4 +187,20 @@ TEST_CASE("a bar of stages says which one is under way, and which are done") {
 TEST_CASE("a table that may scroll is reached by keys, by its links or by itself") {
   CHECK_THAT(html_of({.columns = {{"a"}}, .rows = {{"1"}}}), Contains("<table tabindex=\"0\">"));
   CHECK_THAT(html_of({.columns = {{"a"}}, .rows = {{Cell{"1", "b"}}}}), Contains("<table>"));
+}
+
+TEST_CASE("a form of choices names what is chosen, in HTML alone, and keeps texts inside") {
+  const std::string hostile = "\"></option></select><script>";
+  const auto form = choices("machines/compare", "What is shown",
+                            {{.parameter = "build",
+                              .label = "Build",
+                              .chosen = "2",
+                              .values = {{"1", "older"}, {"2", "newer"}, {hostile, hostile}}}},
+                            "Show");
+  CHECK_THAT(form.html, Contains("method=\"get\" action=\"machines/compare\"") &&
+                            Contains("<label for=\"choose-build\">Build</label>") &&
+                            Contains("<option value=\"1\">older</option>") &&
+                            Contains("<option value=\"2\" selected>newer</option>") &&
+                            !Contains("<script>"));
+  CHECK(form.markdown.empty());
 }

@@ -41,6 +41,15 @@ Result<Days> days_of(const Page&);
 /// Accepts no query at all. Errors: invalid.
 Status refuse_parameters(const Request&);
 
+/// Accepts those parameters; `limit` and `before` only where they are named. Errors: invalid, for
+/// any other.
+Status refuse_others(const Request&, std::initializer_list<std::string_view> known);
+
+/// Reads parameters that are ids, those that were given. Errors: invalid, for what is not an id,
+/// for any other parameter and for one that is given twice.
+Result<std::map<std::string, std::int64_t>> ids_of(const Request&,
+                                                   std::initializer_list<std::string_view> known);
+
 /// Reads the path parameter "id", a positive number. Errors: not_found.
 Result<std::int64_t> id_of(const Request&);
 
