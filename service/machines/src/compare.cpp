@@ -1,20 +1,18 @@
 #include "torchwatch/machines/compare.hpp"
 
-#include <cmath>
 #include <nlohmann/json.hpp>
 #include <ostream>
 
 #include "torchwatch/commands/application_command.hpp"
 #include "torchwatch/commands/items.hpp"
+#include "torchwatch/evidence/side_by_side.hpp"
 #include "torchwatch/figures/figures.hpp"
-#include "torchwatch/machines/side_by_side.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/storage/build_store.hpp"
 
 namespace torchwatch::machines {
 namespace {
 
-using nlohmann::json;
 using storage::MachineClass;
 
 Result<storage::BuildRow> find_build(storage::Database& database, const std::string& name) {
@@ -65,55 +63,7 @@ Result<MachineClass> find_class(storage::Database& database, const std::string& 
               kHint);
 }
 
-json number_or_null(double value) {
-  return std::isfinite(value) && value > 0 ? json(value) : json(nullptr);
-}
-
-json json_of(const Ratio& ratio) {
-  const bool is_known = figures::is_known(ratio.low, ratio.high);
-  return {{"ratio", ratio.ratio},
-          {"interval", is_known ? json::array({ratio.low, ratio.high}) : json(nullptr)}};
-}
-
-json json_of(const Compared& compared) {
-  auto object = report::json_of(compared.benchmark);
-  object.update({{"a_ns", number_or_null(compared.a)},
-                 {"b_ns", number_or_null(compared.b)},
-                 {"runs_a", compared.runs_a},
-                 {"runs_b", compared.runs_b}});
-  object.update(json_of(compared.ratio));
-  return object;
-}
-
-json json_of(const std::vector<Benchmark>& benchmarks) {
-  auto list = json::array();
-  for (const auto& benchmark : benchmarks) list.push_back(report::json_of(benchmark));
-  return list;
-}
-
-json json_of(const storage::BuildRow& build, const MachineClass& a, const MachineClass& b,
-             const SideBySide& sides) {
-  json object{{"schema", 1},
-              {"build", {{"id", build.id}, {"name", build.name}}},
-              {"a", {{"id", a.id}, {"name", a.name}}},
-              {"b", {{"id", b.id}, {"name", b.name}}},
-              {"geometric_mean", sides.benchmarks.empty() ? json(nullptr) : json_of(sides.mean)},
-              {"benchmarks", json::array()},
-              {"only_a", json_of(sides.only_a)},
-              {"only_b", json_of(sides.only_b)}};
-  for (const auto& each : sides.benchmarks) object["benchmarks"].push_back(json_of(each));
-  return object;
-}
-
-/// "-48.0 % [-50.1, -46.2]"
-std::string text_of(const Ratio& ratio) {
-  if (!figures::is_known(ratio.low, ratio.high))
-    return figures::change(ratio.ratio) + ", too few runs";
-  return figures::change(ratio.ratio) + " " + figures::interval(ratio.low, ratio.high);
-}
-
-void print_text(const commands::Invocation& invocation, const MachineClass& a,
-                const MachineClass& b, const SideBySide& sides) {
+void print_text(const commands::Invocation& invocation, const evidence::BuildOnTwo& compared) {
   using terminal::Table;
   const auto time = [](double ns) { return figures::value(Metric::time, ns); };
   Table table({{"workload"},
@@ -121,23 +71,20 @@ void print_text(const commands::Invocation& invocation, const MachineClass& a,
                {"A", Table::Align::right},
                {"B", Table::Align::right},
                {.heading = "B against A", .fit = Table::Fit::whole}});
-  for (const auto& each : sides.benchmarks) {
+  for (const auto& each : compared.sides.benchmarks) {
     table.add({each.benchmark.workload, report::configuration_text(each.benchmark), time(each.a),
-               time(each.b), text_of(each.ratio)});
+               time(each.b), evidence::text_of(each.ratio)});
   }
   auto& out = invocation.out;
-  out << "A: " << a.name << "\nB: " << b.name << "\n\n";
-  if (a.id == b.id) out << "Both are of one class, so this compares it with itself.\n\n";
-  if (sides.benchmarks.empty()) {
-    out << "Nothing has been measured on both.\n";
-    return;
+  out << "A: " << compared.a.name << "\nB: " << compared.b.name << "\n\n";
+  if (compared.a.id == compared.b.id) {
+    out << "Both are of one class, so this compares it with itself.\n\n";
   }
-  table.print(out, invocation.screen);
-  out << "\ngeometric mean of " << sides.benchmarks.size() << ": " << text_of(sides.mean) << "\n";
-  if (!sides.only_a.empty()) out << sides.only_a.size() << " benchmarks ran on A alone\n";
-  if (!sides.only_b.empty()) out << sides.only_b.size() << " benchmarks ran on B alone\n";
-  out << "Runs on two machines make no pairs: the intervals are those of single runs, and there is "
-         "no verdict.\n";
+  if (!compared.sides.benchmarks.empty()) {
+    table.print(out, invocation.screen);
+    out << "\n";
+  }
+  for (const auto& sentence : evidence::sentences_on(compared.sides)) out << sentence << "\n";
 }
 
 }  // namespace
@@ -147,12 +94,11 @@ commands::Outcome compare_machines(const commands::Invocation& invocation, const
   TW_TRY(const auto a, find_class(*database, asked.a));
   TW_TRY(const auto b, find_class(*database, asked.b));
   TW_TRY(const auto build, find_build(*database, asked.build));
-  TW_TRY(const auto values, storage::values_by_class(*database, build.id, Metric::time));
-  const auto sides = side_by_side(values, a.id, b.id);
+  TW_TRY(const auto compared, evidence::times_on(*database, build, a, b));
   if (invocation.json) {
-    invocation.out << json_of(build, a, b, sides).dump(2) << '\n';
+    invocation.out << evidence::json_of(compared, true).dump(2) << '\n';
   } else {
-    print_text(invocation, a, b, sides);
+    print_text(invocation, compared);
   }
   return commands::ExitStatus::done;
 }
