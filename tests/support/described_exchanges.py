@@ -19,6 +19,7 @@ from typing import Any
 from jsonschema import Draft4Validator, RefResolver, validators
 
 METHODS = ("get", "put", "post", "delete", "patch")
+TWINS = (".md", ".csv", ".json")  # endings of the other forms of a page
 FIRST_ERROR = 300
 
 Check = Callable[[Any, Any, Any, dict[str, Any]], Any]
@@ -98,6 +99,11 @@ class Description:
     def _find(self, method: str, path: str) -> Operation | None:
         """The operation a request is for; of several templates the one with more literal parts."""
         wanted = "get" if method == "HEAD" else method.lower()
+        # No template is meant by the twin of a page without parameters: "/machines/compare.md".
+        if path not in self._document["paths"] and path.endswith(TWINS):
+            page = path.rpartition(".")[0]
+            if page in self._document["paths"]:
+                return None
         fitting = [
             (literals, template)
             for template, node in self._document["paths"].items()

@@ -95,6 +95,13 @@ class Requests(Judge):
     def test_the_template_with_more_literal_parts_is_the_one(self) -> None:
         self.assertEqual(self.judge(request("GET", "/things/newest")), [])
 
+    def test_another_form_of_a_page_is_of_no_template(self) -> None:
+        for ending in (".md", ".csv", ".json"):
+            sent = request("GET", f"/things/newest{ending}")
+            self.assert_one(self.judge(sent), "is not described")
+            self.assertEqual(self.judge(sent, only=True), [])
+        self.assert_one(self.judge(request("GET", "/things/oldest.md"), only=True), "path {id}")
+
     def test_a_body_is_there_where_it_is_described_and_only_there(self) -> None:
         self.assert_one(self.judge(request("POST", "/things")), "the body is missing")
         self.assert_one(self.judge(request("GET", "/things/7", body="{}")), "none is described")
