@@ -63,6 +63,7 @@ Result<Reply> get_workload(const Request&, const Backend&);
 /// One build is run in passes that time nothing.
 Result<Reply> ask_for_measurement(const Request&, const Backend&);
 Result<Reply> list_machines(const Request&, const Backend&);
+Result<Reply> compare_machines(const Request&, const Backend&);
 Result<Reply> get_machine(const Request&, const Backend&);
 
 Result<Reply> list_builds(const Request&, const Backend&);

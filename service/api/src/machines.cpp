@@ -1,4 +1,5 @@
 #include "handlers.hpp"
+#include "torchwatch/evidence/side_by_side.hpp"
 #include "torchwatch/report/machine.hpp"
 #include "torchwatch/report/self_test_figures.hpp"
 #include "torchwatch/runs/machine_conditions.hpp"
@@ -25,6 +26,12 @@ Result<Reply> list_machines(const Request& request, const Backend& backend) {
     entries.push_back(machine_json(machine));
   }
   return list_reply("machines", std::move(entries), page);
+}
+
+Result<Reply> compare_machines(const Request& request, const Backend& backend) {
+  TW_TRY(const auto ids, http::ids_of(request, {"build", "a", "b"}));
+  TW_TRY(const auto compared, evidence::times_on(backend.database, evidence::asked_on_two(ids)));
+  return http::object_reply(evidence::json_of(compared, request.is_trusted));
 }
 
 Result<Reply> get_machine(const Request& request, const Backend& backend) {

@@ -48,6 +48,7 @@ constexpr std::array kEndpoints{
     Endpoint{"GET", "/api/v1/workloads", list_workloads},
     Endpoint{"GET", "/api/v1/workloads/{name}", get_workload},
     Endpoint{"GET", "/api/v1/machines", list_machines},
+    Endpoint{"GET", "/api/v1/machines/compare", compare_machines},
     Endpoint{"GET", "/api/v1/machines/{id}", get_machine},
     Endpoint{"GET", "/api/v1/events", follow_events},
     Endpoint{"GET", "/api/v1/builds", list_builds},

@@ -13,7 +13,6 @@ Result<Page> make_overview(const View&);
 Result<Page> make_comparisons(const View&);
 Result<Page> make_incidents(const View&);
 Result<Page> make_builds(const View&);
-Result<Page> make_machines(const View&);
 Result<Page> make_models(const View&);
 
 /// The verdicts of a comparison, what matters first, its heat map and its incidents.
@@ -36,7 +35,6 @@ Result<Page> make_series(const View&);
 /// What is known of a build. Its folder is for trusted readers.
 Result<Page> make_build(const View&);
 
-Result<Page> make_machine(const View&);
 Result<Page> make_model(const View&);
 Result<Page> make_queue(const View&);
 

@@ -2,13 +2,13 @@
 #include <map>
 
 #include "items.hpp"
-#include "members.hpp"
 #include "torchwatch/canvas/strip.hpp"
 #include "torchwatch/evidence/comparison.hpp"
 #include "torchwatch/figures/figures.hpp"
 #include "torchwatch/report/newest_nightly.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/runs/run_store.hpp"
+#include "torchwatch/site/members.hpp"
 #include "torchwatch/storage/verdicts.hpp"
 
 namespace torchwatch::pages {

@@ -1,9 +1,9 @@
 #include <algorithm>
 
 #include "items.hpp"
-#include "members.hpp"
 #include "torchwatch/forms/actions.hpp"
 #include "torchwatch/records/printable.hpp"
+#include "torchwatch/site/members.hpp"
 #include "torchwatch/storage/outbox_store.hpp"
 
 namespace torchwatch::pages {

@@ -8,6 +8,7 @@
 #include "style_sheet.hpp"
 #include "torchwatch/canvas/canvas.hpp"
 #include "torchwatch/digest/sha256.hpp"
+#include "torchwatch/hardware/pages.hpp"
 #include "torchwatch/incidents/evidence_picture.hpp"
 #include "torchwatch/incidents/pages.hpp"
 #include "torchwatch/pages/pages.hpp"
@@ -45,6 +46,8 @@ constexpr std::array kEntries{
     Entry{"/builds", make_builds, "/api/v1/builds", "limit before origin"},
     Entry{"/builds/{id}", make_build, "/api/v1/builds/{id}"},
     Entry{"/machines", make_machines, "/api/v1/machines", kPage},
+    // Before the path that would take "compare" for an id.
+    Entry{"/machines/compare", make_side_by_side, "/api/v1/machines/compare", "build a b"},
     Entry{"/machines/{id}", make_machine, "/api/v1/machines/{id}"},
     Entry{"/queue", make_queue, "/api/v1/queue", "limit"},
     Entry{"/requests/{id}", make_request, "/api/v1/requests/{id}"},
@@ -52,8 +55,7 @@ constexpr std::array kEntries{
     Entry{"/search", make_search, "/api/v1/search", "q"},
     Entry{"/gpu", make_gpu, "/api/v1/breakdown", "build mode"},
     Entry{"/coverage", make_coverage, "/api/v1/coverage", "build"},
-    Entry{"/traces/{id}", make_trace, "/api/v1/runs/{id}"},
-    Entry{"/help", make_help}};
+    Entry{"/traces/{id}", make_trace, "/api/v1/runs/{id}"}, Entry{"/help", make_help}};
 
 Result<http::Reply> get_style_sheet(const http::Request& request) {
   TW_TRY_VOID(http::refuse_parameters(request));

@@ -302,6 +302,26 @@ struct Charts : Drawn {
     CHECK(count(chart.svg, "3 values, median " + median) == 2);
   }
 
+  void check_differences(const Chart& chart) {
+    const auto compared = get("/api/v1/machines/compare").body;
+    const auto& benchmarks = compared.at("benchmarks");
+    CHECK(benchmarks.size() == 1);
+    REQUIRE(chart.rows.size() == benchmarks.size() + 1);
+    const auto check = [&](const auto& row, const json& said) {
+      CHECK(row.at("difference") == figures::change(said.at("ratio")));
+      CHECK(row.at("95 % interval") == interval_of(said.at("interval")));
+      CHECK(count(chart.svg, row.at("series") + ": " + row.at("difference") + " [") == 2);
+    };
+    for (std::size_t i = 0; i < benchmarks.size(); ++i) {
+      const auto& said = benchmarks[i];
+      CHECK(chart.rows[i].at("series") == said.at("workload").get<std::string>() + " " +
+                                              said.at("configuration").get<std::string>());
+      check(chart.rows[i], said);
+    }
+    CHECK(chart.rows.back().at("series") == "geometric mean of 1");
+    check(chart.rows.back(), compared.at("geometric_mean"));
+  }
+
   void check_shares(const Chart& chart) {
     std::map<std::string, json> profiles;  // by the name of the build
     for (const std::string build : {"1", "2"}) {
@@ -328,10 +348,11 @@ struct Charts : Drawn {
 
 TEST_CASE("the table below each chart of every page says what the API says of the same") {
   using Check = void (Charts::*)(const Chart&);
-  constexpr std::array kChecks{
-      &Charts::check_map,    &Charts::check_changes, &Charts::check_samples,
-      &Charts::check_memory, &Charts::check_history, &Charts::check_steps,
-      &Charts::check_probes, &Charts::check_shares,  &Charts::check_multiples};
+  constexpr std::array kChecks{&Charts::check_map,       &Charts::check_changes,
+                               &Charts::check_samples,   &Charts::check_memory,
+                               &Charts::check_history,   &Charts::check_steps,
+                               &Charts::check_probes,    &Charts::check_shares,
+                               &Charts::check_multiples, &Charts::check_differences};
   REQUIRE(kChecks.size() == kColumnsOfDrawings.size());
   std::map<std::string, Check> checks;
   for (std::size_t i = 0; i < kChecks.size(); ++i) checks[kColumnsOfDrawings[i]] = kChecks.at(i);

@@ -15,6 +15,7 @@ using namespace torchwatch::storage;
 namespace {
 
 const Benchmark kResnet{"resnet18", {Device::cpu, Mode::train}, {}};
+const Benchmark kResnetInfer{"resnet18", {Device::cpu, Mode::infer}, {}};
 const Benchmark kResnetOnGpu{"resnet18", {Device::cuda, Mode::train}, {}};
 const Series kTime{kResnet, Metric::time};
 const Series kPeak{kResnet, Metric::cpu_peak};
@@ -28,6 +29,7 @@ const std::vector<std::string> Drawn::kMorePages{
     "/incidents/2",
     "/bisections/2",
     "/gpu?build=2",
+    "/machines/compare",
     "/series/resnet18/cpu-train/default/time?show=changes",
     "/series/resnet18/cpu-train/default/cpu_peak"};
 
@@ -41,6 +43,7 @@ Drawn::Drawn() {
   add_profile(1, {.active_ns = 72, .copy_ns = 8, .idle_ns = 20});
   add_profile(2, {.active_ns = 61, .copy_ns = 9, .idle_ns = 30});
   add_steps();
+  add_second_class();
 }
 
 void Drawn::add_exact_verdict() {
@@ -113,6 +116,30 @@ void Drawn::add_memory(Id build, std::vector<std::int64_t> live) {
               .benchmark = kResnet,
               .pass = Pass::memory},
              result);
+}
+
+void Drawn::add_second_class() {
+  const auto measurement =
+      ComparisonStore(*database).open({.purpose = Purpose::measurement, .candidate = 3}, 1).value();
+  for (const std::int64_t microsecond : {10, 11, 12, 13}) {
+    add_time(measurement.id, "Model X", microsecond * 1'000);
+    add_time(measurement.id, "Model Y", microsecond * 600);
+  }
+}
+
+void Drawn::add_time(Id measurement, const std::string& processor, std::int64_t nanoseconds) {
+  RunStore runs(*database);
+  RunResult result;
+  result.attempt = "alone/" + processor + "/" + std::to_string(nanoseconds);
+  result.values = {{Metric::time, nanoseconds}};
+  result.environment.facts = {{"cpu_model", processor}, {"cpus", "2"}};
+  REQUIRE(runs.issue({.owner = {OwnerKind::comparison, measurement},
+                      .slot = result.attempt,
+                      .build = 3,
+                      .benchmark = kResnetInfer,
+                      .pass = Pass::timing},
+                     result.attempt, 1));
+  REQUIRE(runs.record({{result.attempt, result}}, 2));
 }
 
 void Drawn::add_profile(Id build, Breakdown breakdown) {

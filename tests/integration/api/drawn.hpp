@@ -11,10 +11,10 @@
 
 /// A column that the table below each kind of drawing has, and no other: a heat map, changes,
 /// samples, levels of memory, a past, steps of a search, probes, shares of a GPU's time, pasts of a
-/// whole suite.
-inline const std::vector<std::string> kColumnsOfDrawings{"workload",  "threshold",      "samples",
-                                                         "iteration", "build or event", "probe",
-                                                         "remark",    "active",         "middle"};
+/// whole suite, two machine classes.
+inline const std::vector<std::string> kColumnsOfDrawings{
+    "workload", "threshold", "samples", "iteration", "build or event",
+    "probe",    "remark",    "active",  "middle",    "difference"};
 
 /// Stores a search between "aaaa" and "bbbb" that measured "cccc", its first suspect, once; its id.
 torchwatch::storage::Id add_search_of_one_step(
@@ -23,7 +23,8 @@ torchwatch::storage::Id add_search_of_one_step(
 
 /// What `fill` stores and everything else that can be drawn: a verdict of exact figures, an
 /// incident of two series (id 2) with a search (id 2) of which two commits were probed, levels of
-/// memory and profiles of both builds, and a second nightly (comparison 2, of build 3).
+/// memory and profiles of both builds, a second nightly (comparison 2, of build 3), and times of
+/// build 3 on two machine classes.
 struct Drawn : Api {
   Drawn();
 
@@ -37,6 +38,10 @@ struct Drawn : Api {
   void add_result(torchwatch::storage::NewAttempt, torchwatch::RunResult);
   void add_memory(torchwatch::storage::Id build, std::vector<std::int64_t> live);
   void add_profile(torchwatch::storage::Id build, torchwatch::Breakdown);
+  void add_second_class();
+  /// A timing run of build 3 on a machine of that processor.
+  void add_time(torchwatch::storage::Id measurement, const std::string& processor,
+                std::int64_t nanoseconds);
   void add_steps();
   void add_probe(torchwatch::storage::Id bisection, const std::string& sha, const std::string& slot,
                  std::int64_t nanoseconds);

@@ -64,7 +64,8 @@ TEST_CASE("the JSON twin of a page is the API's answer") {
       {"/series/resnet18/cpu-train/default/time.json",
        "/api/v1/series/resnet18/cpu-train/default/time"},
       {"/builds/2.json", "/api/v1/builds/2"},
-      {"/machines.json", "/api/v1/machines"}};
+      {"/machines.json", "/api/v1/machines"},
+      {"/machines/compare.json?build=2", "/api/v1/machines/compare?build=2"}};
   for (const auto& [twin, original] : twins) {
     INFO(twin);
     CHECK(api.get(twin).status == 200);

@@ -1,11 +1,12 @@
 #include <cmath>
 
-#include "items.hpp"
-#include "members.hpp"
 #include "torchwatch/evidence/work.hpp"
 #include "torchwatch/figures/figures.hpp"
+#include "torchwatch/hardware/pages.hpp"
 #include "torchwatch/report/self_test_figures.hpp"
+#include "torchwatch/runs/class_values.hpp"
 #include "torchwatch/runs/machine_conditions.hpp"
+#include "torchwatch/site/members.hpp"
 
 namespace torchwatch::pages {
 namespace {
@@ -111,6 +112,15 @@ std::string class_text(const nlohmann::json& machine) {
   return of.is_null() ? "unknown" : text_of(of, "name");
 }
 
+/// Leads to one build on two classes, where there are two.
+Result<html::Fragment> link_to_side_by_side(const View& view) {
+  TW_TRY(const auto classes, storage::machine_classes(view.sources.database));
+  if (classes.size() < 2) return html::Fragment();
+  return html::paragraph(
+      html::link(view.root + "machines/compare", "One build on two machine classes, side by side"),
+      "more");
+}
+
 }  // namespace
 
 Result<Page> make_machines(const View& view) {
@@ -141,8 +151,10 @@ Result<Page> make_machines(const View& view) {
                                {"last run, UTC", Cells::words}},
                    .rows = std::move(rows)},
                   "No machine has measured anything yet.");
+  TW_TRY(const auto side_by_side, link_to_side_by_side(view));
   TW_TRY(const auto audits, audits_section(view));
-  return Page{.title = "Machines", .content = content + audits, .section = "Machines"};
+  return Page{
+      .title = "Machines", .content = content + side_by_side + audits, .section = "Machines"};
 }
 
 Result<Page> make_machine(const View& view) {
