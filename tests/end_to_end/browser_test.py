@@ -43,6 +43,7 @@ PAGE_MAX = 150_000
 FILLED = {
     "/machines": (r"\d+ of \d+ series of builds compared", r"\d+ of \d+ planted slowdowns were"),
     "/machines/2": (r"a copy of 4 MiB \S+ µs before", r"\d+ of \d+ planted slowdowns? w"),
+    "/machines/compare": (r"\d+ benchmarks that ran on both", r"\d+ benchmarks ran on A alone"),
     "/queue": (r"recheck", r"drift .* waits since .* is free", r"requested", r"request 2\b"),
     "/coverage": (r"Of the 2,488 operators", r"\b6 namespaces"),
     "/builds": (r"commit ready \w+ there 418.2 MiB", r"nightly ready \S+ \w+ there 418.2 MiB"),
@@ -66,10 +67,12 @@ class Browser(SeededTest):
 
     @classmethod
     def prepare(cls, folder: Path) -> None:
-        import profiles  # seeded.py says where these lie
+        import elsewhere  # seeded.py says where these lie
+        import profiles
         import waiting
 
         profiles.write(folder)
+        elsewhere.write(folder)
         waiting.write(folder)
         checked = torchwatch(folder / "torchwatch.toml", "database", "check")
         if checked.returncode != 0:
@@ -107,6 +110,7 @@ class Browser(SeededTest):
             series: ("", "?show=changes", "?show=logarithmic"),
             f"/bisections/{incidents[0]['bisection']}": ("", "?step=2"),
             "/gpu": ("", "?mode=infer"),
+            "/machines/compare": ("", "?a=2&b=1"),
         }
         return [
             *(path + option for path, all_options in options.items() for option in all_options),

@@ -29,6 +29,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent / "page_costs"))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "end_to_end"))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support" / "two_years"))
 
+import elsewhere
 import profiles
 import visits
 import waiting
@@ -113,6 +114,7 @@ class Pages:
             "compare": f"/compare/{older['name']}...{build['name']}",
             "machines": "/machines",
             "machine": "/machines/2",
+            "machines-compare": "/machines/compare",
             "gpu": "/gpu",
             "coverage": "/coverage",
             "queue": "/queue",
@@ -185,6 +187,7 @@ def main() -> None:
     day = ("--last", str(newest), "--seed", "19", "--incidents", "12")
     make(program, folder, "--nightlies", str(options.nightlies), *day)
     profiles.write(folder)
+    elsewhere.write(folder)
     waiting.write(folder)
     options.out.mkdir(parents=True, exist_ok=True)
     with daemon_of(program, folder) as served:

@@ -15,6 +15,7 @@ NAMES = {
     "/": "tonight",
     "/nightlies/{name}": "comparison",
     "/compare/{pair}": "compare",
+    "/machines/compare": "machines-compare",
     "/series": "all-series",
     "/series/{workload}/{configuration}/{variant}/{metric}": "series",
 }
