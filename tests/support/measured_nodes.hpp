@@ -54,8 +54,8 @@ inline void store_pairs(storage::Database& database, const storage::ComparisonRo
   }
 }
 
-/// Stores the nightlies, each candidate the next one's baseline. The nodes take turns, so that each
-/// build but the first and the last is measured on two of them in every benchmark.
+/// Stores the nightlies, each candidate the next one's baseline. The nodes alternate, so that
+/// each build but the first and the last is measured on two of them in every benchmark.
 inline void store_nightlies(storage::Database& database, const MeasuredNodes& measured) {
   std::mt19937_64 random(20261128);
   storage::ComparisonStore comparisons(database);

@@ -63,7 +63,7 @@ std::vector<std::string> differing(const std::vector<NodeLevel>& levels) {
   return nodes;
 }
 
-/// As many items as give each of so many nodes the least number.
+/// How many items give each node the least number.
 int least_items(int nodes) {
   return kNodeItemsLeast * nodes / 2;
 }
