@@ -48,10 +48,16 @@ std::string time_text(const NodeLevel& level) {
          ", " + evidence(level) + ") than";
 }
 
+/// One decimal: a spread is not known better.
+std::string times(double ratio) {
+  constexpr double kTenth = 10;
+  return figures::number(std::round(kTenth * ratio) / kTenth);
+}
+
+/// "measures 3.1 times as noisily (2.4 to 4.2 times, 40 benchmarks of 3 builds) as"
 std::string noise_text(const NodeLevel& level) {
-  return "measures " + figures::number(level.ratio) + " times as noisily (" +
-         figures::number(level.low) + " to " + figures::number(level.high) + " times, " +
-         evidence(level) + ") as";
+  return "measures " + times(level.ratio) + " times as noisily (" + times(level.low) + " to " +
+         times(level.high) + " times, " + evidence(level) + ") as";
 }
 
 std::string sentence(const ClassReport& report, const std::string& node, const std::string& what) {

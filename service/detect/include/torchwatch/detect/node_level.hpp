@@ -26,17 +26,16 @@ struct NodeLevel {
   bool differs = false;  ///< the whole interval lies beyond what nodes may differ by
 };
 
-/// A node may take 5 % more or less than the others: by some per cent the times of one machine
-/// differ from night to night, and each ratio of a comparison is of one node, so such a difference
-/// disturbs no verdict.
+/// A node may take 5 % more or less than the others: the times of one machine differ from nightly
+/// to nightly by some per cent, and no verdict depends on it, as each ratio is of one node.
 inline constexpr double kNodeTimeBeyond = 0.05;
-/// Runs on a node may scatter twice as much as on the others, or half as much: the spread of four
-/// runs is known to a factor of 1.5, and twice the spread takes four times the runs.
+/// Runs on a node may scatter twice as much as on the others: four runs tell their spread to a
+/// factor of two, and twice the spread takes four times the runs for the same interval.
 inline constexpr double kNodeNoiseBeyond = 1.0;
 /// From twenty items on a difference of 10 % is always found, and equal nodes are never reported,
 /// with runs that scatter by 2 % (tests/unit/detect/node_level_test.cpp).
 inline constexpr int kNodeItemsLeast = 20;
-/// One night on which somebody else disturbed a node says nothing about the node.
+/// What somebody else did to a node during one nightly says nothing about the node.
 inline constexpr int kNodeBuildsLeast = 3;
 
 /// Returns the level of each node of a class against the others, by name. What several nodes
