@@ -16,9 +16,10 @@ using storage::Id;
 using storage::NodeValues;
 
 constexpr int kNightlies = 30;
-/// With 100 items of each node older nights add nothing, and a node that was repaired is soon
+/// With 100 items of five builds older nightlies add nothing, and a node that was repaired is soon
 /// measured by what it does now.
 constexpr int kItemsEnough = 100;
+constexpr std::size_t kBuildsEnough = 5;
 /// Fewer runs say nothing about how they scatter.
 constexpr std::size_t kRunsOfSpread = 4;
 /// Runs that are equal to the clock's tick scatter by less than can be told.
@@ -51,21 +52,33 @@ class Collected {
   /// Whether each node that has measured anything has enough items.
   bool has_enough() const {
     return !classes_.empty() && std::ranges::all_of(classes_, [](const auto& entry) {
-      const auto counts = shared_items(entry.second);
-      return std::ranges::all_of(counts,
-                                 [](const auto& count) { return count.second >= kItemsEnough; });
+      const auto shared = shared_of(entry.second);
+      return std::ranges::all_of(shared, [](const auto& of) { return is_enough(of.second); });
     });
   }
 
   const std::map<Id, Items>& classes() const { return classes_; }
 
  private:
-  static std::map<std::string, int> shared_items(const Items& items) {
-    std::map<std::string, int> counts;
+  /// What a node measured and others did, too.
+  struct Shared {
+    int items = 0;
+    std::set<Id> builds = {};
+  };
+  static bool is_enough(const Shared& shared) {
+    return shared.items >= kItemsEnough && shared.builds.size() >= kBuildsEnough;
+  }
+  static std::map<std::string, Shared> shared_of(const Items& items) {
+    std::map<std::string, Shared> nodes;
     for (const auto& [key, by_node] : items) {
-      for (const auto& [node, measured] : by_node) counts[node] += by_node.size() > 1 ? 1 : 0;
+      for (const auto& [node, measured] : by_node) {
+        auto& shared = nodes[node];
+        if (by_node.size() < 2) continue;
+        ++shared.items;
+        shared.builds.insert(key.first);
+      }
     }
-    return counts;
+    return nodes;
   }
 
   std::map<Id, Items> classes_;

@@ -109,6 +109,15 @@ TEST_CASE_METHOD(Place, "what is not measured whole, slowed down or old counts f
   CHECK(values.front().values.size() == 4);
 }
 
+TEST_CASE_METHOD(Place,
+                 "a big suite is looked at over several builds, though one has enough items") {
+  test::store_nightlies(*database, {.factors = {1, 1.3}, .nightlies = 8, .benchmarks = 60});
+  const auto report = only_class(*database);
+  CHECK(report.nodes[1].time.items == 5 * 60);
+  CHECK(report.nodes[1].time.builds == 5);
+  CHECK(complaints_about(report).size() == 1);
+}
+
 TEST_CASE_METHOD(Place, "with enough items of each node older nightlies count no more") {
   test::store_nightlies(*database, {.factors = {1, 1.3}});
   // The node was repaired.
