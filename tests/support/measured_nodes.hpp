@@ -63,7 +63,8 @@ inline void store_nightlies(storage::Database& database, const MeasuredNodes& me
   std::vector<storage::Id> ready;
   for (int number = 0; number <= measured.nightlies; ++number) {
     auto build =
-        builds.discover(BuildOrigin::nightly, measured.prefix + std::to_string(number)).value();
+        builds.discover(storage::BuildOrigin::nightly, measured.prefix + std::to_string(number))
+            .value();
     build.content_hash = "hash of " + build.name;
     build.folder = "/builds/" + build.name;
     ready.push_back(builds.mark_ready(build).value().id);
