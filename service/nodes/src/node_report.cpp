@@ -20,8 +20,8 @@ constexpr int kNightlies = 30;
 /// measured by what it does now.
 constexpr int kItemsEnough = 100;
 constexpr std::size_t kBuildsEnough = 5;
-/// Fewer runs say nothing about how they scatter.
-constexpr std::size_t kRunsOfSpread = 4;
+/// Most series are decided by two runs of each build. Asking for more would leave out what is calm.
+constexpr std::size_t kRunsOfSpread = 2;
 /// Runs that are equal to the clock's tick scatter by less than can be told.
 constexpr double kSpreadLeast = 1e-4;
 

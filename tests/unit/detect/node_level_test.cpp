@@ -63,6 +63,42 @@ std::vector<std::string> differing(const std::vector<NodeLevel>& levels) {
   return nodes;
 }
 
+/// Items of builds that were measured in two nightlies each, in which every node was a little
+/// faster or slower than usual, all its benchmarks alike: `unrest` is the standard deviation of
+/// that.
+std::vector<NodeItem> items_of_restless(const Cluster& cluster, double unrest,
+                                        std::mt19937_64& random) {
+  std::normal_distribution<double> state(0, unrest);
+  const auto nodes = cluster.factors.size();
+  std::vector<std::vector<double>> states(static_cast<std::size_t>(cluster.builds) + 1);
+  for (auto& nightly : states) {
+    for (std::size_t node = 0; node < nodes; ++node) nightly.push_back(state(random));
+  }
+  auto items = items_of(cluster, random);
+  for (auto& item : items) {
+    auto nightly = static_cast<std::size_t>(item.build) + random() % 2;
+    for (auto& [node, log] : item.logs) {
+      log += states[nightly][static_cast<std::size_t>(node.back() - '1')];
+      nightly = 2 * static_cast<std::size_t>(item.build) + 1 - nightly;
+    }
+  }
+  return items;
+}
+
+/// ln of how much two runs scatter, on nodes whose runs scatter by a factor of their own.
+std::vector<NodeItem> spreads_of(const Cluster& cluster, std::mt19937_64& random) {
+  auto items = items_of(cluster, random);
+  for (auto& item : items) {
+    for (auto& [node, log] : item.logs) {
+      const auto place = static_cast<std::size_t>(node.back() - '1');
+      std::normal_distribution<double> scatter(0, cluster.noise * cluster.factors[place]);
+      const double first = scatter(random);
+      log = std::log(std::max(robust_sd({first, scatter(random)}), 1e-4));
+    }
+  }
+  return items;
+}
+
 /// How many items give each node the least number.
 int least_items(int nodes) {
   return kNodeItemsLeast * nodes / 2;
@@ -84,6 +120,20 @@ TEST_CASE("none of 1,200 simulated clusters of equal nodes has one that differs"
         REQUIRE(std::isfinite(levels.front().high));
         reported += static_cast<int>(differing(levels).size());
       }
+    }
+  }
+  CHECK(reported == 0);
+}
+
+TEST_CASE("nodes whose states differ by 2 % from nightly to nightly are not reported for that") {
+  int reported = 0;
+  for (std::uint64_t seed = 1; seed <= 500; ++seed) {
+    for (const int nodes : {2, 4}) {
+      std::mt19937_64 random(seed);
+      const auto items = items_of_restless(
+          {.factors = std::vector<double>(static_cast<std::size_t>(nodes), 1.0), .items = 200},
+          0.02, random);
+      reported += static_cast<int>(differing(node_levels(items, kNodeTimeBeyond)).size());
     }
   }
   CHECK(reported == 0);
@@ -131,6 +181,35 @@ TEST_CASE("the 99 % interval has the true ratio in nearly all clusters") {
   }
   // Intervals of medians from few items cover a little less than they state.
   CHECK(outside <= kClusters * 4 / 100);
+}
+
+TEST_CASE("two runs of each build make no node of 1,000 clusters of equal nodes noisier") {
+  int reported = 0;
+  for (std::uint64_t seed = 1; seed <= 500; ++seed) {
+    for (const int nodes : {2, 4}) {
+      std::mt19937_64 random(seed);
+      const auto items =
+          spreads_of({.factors = std::vector<double>(static_cast<std::size_t>(nodes), 1.0),
+                      .items = least_items(nodes)},
+                     random);
+      reported += static_cast<int>(differing(node_levels(items, kNodeNoiseBeyond)).size());
+    }
+  }
+  CHECK(reported == 0);
+}
+
+TEST_CASE("a node six times as noisy is nearly always found with 100 items of two runs") {
+  int found = 0;
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    std::mt19937_64 random(seed);
+    const auto items = spreads_of({.factors = {1, 6, 1}, .items = 150, .noise = 0.01}, random);
+    const auto levels = node_levels(items, kNodeNoiseBeyond);
+    REQUIRE(levels[1].items == 100);
+    CHECK_FALSE(levels[0].differs);
+    CHECK_FALSE(levels[2].differs);
+    found += levels[1].differs ? 1 : 0;
+  }
+  CHECK(found >= 190);
 }
 
 TEST_CASE("too few items or too few builds say nothing") {

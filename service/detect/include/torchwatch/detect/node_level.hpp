@@ -29,8 +29,9 @@ struct NodeLevel {
 /// A node may take 5 % more or less than the others: the times of one machine differ from nightly
 /// to nightly by some per cent, and no verdict depends on it, as each ratio is of one node.
 inline constexpr double kNodeTimeBeyond = 0.05;
-/// Runs on a node may scatter twice as much as on the others: four runs tell their spread to a
-/// factor of two, and twice the spread takes four times the runs for the same interval.
+/// Runs on a node may scatter twice as much as on the others. The two runs of a build that most
+/// nightlies make say little of their spread: six times as much is nearly always found with 100
+/// items, less takes more of them.
 inline constexpr double kNodeNoiseBeyond = 1.0;
 /// From twenty items on a difference of 10 % is always found, and equal nodes are never reported,
 /// with runs that scatter by 2 % (tests/unit/detect/node_level_test.cpp).
