@@ -16,7 +16,7 @@ struct MeasuredNodes {
   std::vector<std::string> nodes = {"n1", "n2"};
   std::vector<double> factors = {1, 1};      ///< of each node: how long a run takes there
   std::vector<double> noise = {0.01, 0.01};  ///< of each node: how much its runs scatter
-  int nightlies = 4;
+  int nightlies = 6;
   int benchmarks = 8;
   std::string processor = "Model X";
   std::string prefix = "on nodes ";  ///< of the builds' names

@@ -16,10 +16,10 @@ using storage::Id;
 using storage::NodeValues;
 
 constexpr int kNightlies = 30;
-/// With 100 items of five builds older nightlies add nothing, and a node that was repaired is soon
+/// With 100 items of seven builds older nightlies add nothing, and a node that was repaired is soon
 /// measured by what it does now.
 constexpr int kItemsEnough = 100;
-constexpr std::size_t kBuildsEnough = 5;
+constexpr std::size_t kBuildsEnough = 7;
 /// Most series are decided by two runs of each build. Asking for more would leave out what is calm.
 constexpr std::size_t kRunsOfSpread = 2;
 /// Runs that are equal to the clock's tick scatter by less than can be told.

@@ -32,13 +32,13 @@ std::string percent(double share) {
   return std::to_string(std::lround(kPercent * share)) + " %";
 }
 
-/// "40 benchmarks of 3 builds"
+/// "40 benchmarks of 5 builds"
 std::string evidence(const NodeLevel& level) {
   return figures::count(static_cast<std::size_t>(level.items), "benchmark") + " of " +
          figures::count(static_cast<std::size_t>(level.builds), "build");
 }
 
-/// "takes 30 % longer (28 to 33 %, 40 benchmarks of 3 builds) than"
+/// "takes 30 % longer (28 to 33 %, 40 benchmarks of 5 builds) than"
 std::string time_text(const NodeLevel& level) {
   const bool is_slower = level.ratio > 1;
   const double low = is_slower ? level.low - 1 : 1 - level.high;
@@ -54,7 +54,7 @@ std::string times(double ratio) {
   return figures::number(std::round(kTenth * ratio) / kTenth);
 }
 
-/// "measures 3.1 times as noisily (2.4 to 4.2 times, 40 benchmarks of 3 builds) as"
+/// "measures 3.1 times as noisily (2.4 to 4.2 times, 40 benchmarks of 5 builds) as"
 std::string noise_text(const NodeLevel& level) {
   return "measures " + times(level.ratio) + " times as noisily (" + times(level.low) + " to " +
          times(level.high) + " times, " + evidence(level) + ") as";

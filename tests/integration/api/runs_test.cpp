@@ -162,7 +162,7 @@ TEST_CASE("a machine has the nodes of its class, and which of them differs; stra
   const auto nodes = api.get("/api/v1/machines/1").body.at("nodes");
   REQUIRE(nodes.size() == 2);
   CHECK(nodes[1].at("node") == "n2");
-  CHECK(nodes[1].at("time").at("items") == 24);
+  CHECK(nodes[1].at("time").at("items") == 40);
   CHECK(nodes[1].at("time").at("ratio").get<double>() == Approx(1.3).epsilon(0.02));
   CHECK(nodes[1].at("time").at("interval")[0].get<double>() > 1.25);
   CHECK(nodes[1].at("differs") == true);

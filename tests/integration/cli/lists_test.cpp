@@ -154,7 +154,7 @@ TEST_CASE("a machine is shown with the nodes of its class, and which of them dif
     const auto& nodes = document.at("nodes");
     REQUIRE(nodes.size() == 2);
     CHECK(nodes[1].at("node") == "n2");
-    CHECK(nodes[1].at("time").at("items") == 24);
+    CHECK(nodes[1].at("time").at("items") == 40);
     CHECK(nodes[1].at("time").at("ratio").get<double>() == Approx(factor).epsilon(0.02));
     CHECK(nodes[1].at("differs") == (factor > 1));
     CHECK(nodes[1].at("noisier") == false);

@@ -38,8 +38,8 @@ TEST_CASE_METHOD(Place, "a node that takes 30 % longer is found by what both nod
   CHECK(report.machine_class.name == "Model X, 2 cores");
   REQUIRE(report.nodes.size() == 2);
   CHECK(report.nodes[1].node == "n2");
-  CHECK(report.nodes[1].time.items == 24);  // builds 2, 3 and 4 in eight benchmarks
-  CHECK(report.nodes[1].time.builds == 3);
+  CHECK(report.nodes[1].time.items == 40);  // builds 2 to 6 in eight benchmarks
+  CHECK(report.nodes[1].time.builds == 5);
   CHECK(report.nodes[1].time.ratio == Approx(1.3).epsilon(0.02));
   CHECK(report.nodes[1].time.differs);
   CHECK_FALSE(report.nodes[1].is_noisier());
@@ -47,7 +47,7 @@ TEST_CASE_METHOD(Place, "a node that takes 30 % longer is found by what both nod
   REQUIRE(complaints.size() == 1);
   CHECK_THAT(complaints.front(),
              Catch::Matches("node n2 of the class Model X, 2 cores takes (29|30|31) % longer "
-                            "\\(2[89] to 3[12] %, 24 benchmarks of 3 builds\\) than the other one "
+                            "\\(2[89] to 3[12] %, 40 benchmarks of 5 builds\\) than the other one "
                             "of its class: leave it out by \\[slurm\\] options = "
                             "\\[\"--exclude=n2\"\\], or repair it"));
 }
@@ -111,10 +111,10 @@ TEST_CASE_METHOD(Place, "what is not measured whole, slowed down or old counts f
 
 TEST_CASE_METHOD(Place,
                  "a big suite is looked at over several builds, though one has enough items") {
-  test::store_nightlies(*database, {.factors = {1, 1.3}, .nightlies = 8, .benchmarks = 60});
+  test::store_nightlies(*database, {.factors = {1, 1.3}, .nightlies = 12, .benchmarks = 60});
   const auto report = only_class(*database);
-  CHECK(report.nodes[1].time.items == 5 * 60);
-  CHECK(report.nodes[1].time.builds == 5);
+  CHECK(report.nodes[1].time.items == 7 * 60);
+  CHECK(report.nodes[1].time.builds == 7);
   CHECK(complaints_about(report).size() == 1);
 }
 

@@ -127,11 +127,11 @@ TEST_CASE("none of 1,200 simulated clusters of equal nodes has one that differs"
 
 TEST_CASE("nodes whose states differ by 2 % from nightly to nightly are not reported for that") {
   int reported = 0;
-  for (std::uint64_t seed = 1; seed <= 500; ++seed) {
+  for (std::uint64_t seed = 1; seed <= 250; ++seed) {
     for (const int nodes : {2, 4}) {
       std::mt19937_64 random(seed);
       const auto items = items_of_restless(
-          {.factors = std::vector<double>(static_cast<std::size_t>(nodes), 1.0), .items = 200},
+          {.factors = std::vector<double>(static_cast<std::size_t>(nodes), 1.0), .items = 100},
           0.02, random);
       reported += static_cast<int>(differing(node_levels(items, kNodeTimeBeyond)).size());
     }
@@ -183,9 +183,9 @@ TEST_CASE("the 99 % interval has the true ratio in nearly all clusters") {
   CHECK(outside <= kClusters * 4 / 100);
 }
 
-TEST_CASE("two runs of each build make no node of 1,000 clusters of equal nodes noisier") {
+TEST_CASE("two runs of each build make no node of 500 clusters of equal nodes noisier") {
   int reported = 0;
-  for (std::uint64_t seed = 1; seed <= 500; ++seed) {
+  for (std::uint64_t seed = 1; seed <= 250; ++seed) {
     for (const int nodes : {2, 4}) {
       std::mt19937_64 random(seed);
       const auto items =

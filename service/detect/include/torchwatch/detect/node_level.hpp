@@ -36,8 +36,10 @@ inline constexpr double kNodeNoiseBeyond = 1.0;
 /// From twenty items on a difference of 10 % is always found, and equal nodes are never reported,
 /// with runs that scatter by 2 % (tests/unit/detect/node_level_test.cpp).
 inline constexpr int kNodeItemsLeast = 20;
-/// What somebody else did to a node during one nightly says nothing about the node.
-inline constexpr int kNodeBuildsLeast = 3;
+/// Items of one build share the states in which the nodes were in its two nightlies, and resampling
+/// items does not know that. With five builds states that differ by 2 % make no node differ (same
+/// test); with three builds 3 nodes of 1,000 clusters did.
+inline constexpr int kNodeBuildsLeast = 5;
 
 /// Returns the level of each node of a class against the others, by name. What several nodes
 /// measured is compared, by the median of the differences between two of them; the interval comes
