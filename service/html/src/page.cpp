@@ -5,18 +5,19 @@
 namespace torchwatch::html {
 namespace {
 
-/// The choice of light or dark comes before the first paint.
+/// The choice of light or dark comes before the first paint, and before style sheets, which scripts
+/// behind them wait for.
 std::string theme_of(const Frame& frame) {
   if (frame.assets.empty()) return "";
-  const auto folder = quoted(frame.assets);
-  return "<link rel=\"stylesheet\" href=\"" + folder + "script.css\">\n<script src=\"" + folder +
-         "theme.js\"></script>\n";
+  return "<script src=\"" + quoted(frame.assets) + "theme.js\"></script>\n";
 }
 
-/// At the end of a page: in its head, the modules that it loads delay the first paint by 50 ms.
+/// At the end of a page: in its head, the modules delay the first paint by 50 ms.
 std::string script_of(const Frame& frame) {
   if (frame.assets.empty()) return "";
-  return "<script type=\"module\" src=\"" + quoted(frame.assets) + "main.js\"></script>\n";
+  const auto folder = quoted(frame.assets);
+  return "<link rel=\"stylesheet\" href=\"" + folder +
+         "script.css\">\n<script type=\"module\" src=\"" + folder + "main.js\"></script>\n";
 }
 
 std::string head_of(const Frame& frame) {
@@ -24,14 +25,14 @@ std::string head_of(const Frame& frame) {
   auto head =
       "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-      "<meta name=\"color-scheme\" content=\"light dark\">\n"
-      "<link rel=\"icon\" href=\"data:,\">\n<link rel=\"stylesheet\" href=\"" +
+      "<meta name=\"color-scheme\" content=\"light dark\">\n" +
+      theme_of(frame) + "<link rel=\"icon\" href=\"data:,\">\n<link rel=\"stylesheet\" href=\"" +
       quoted(frame.root) + "style.css\">\n";
   for (const auto& alternate : frame.alternates) {
     head += "<link rel=\"alternate\" type=\"" + quoted(alternate.type) + "\" href=\"" +
             quoted(alternate.address) + "\">\n";
   }
-  return head + theme_of(frame) + "<title>" + quoted(frame.title) + "</title>\n</head>\n";
+  return head + "<title>" + quoted(frame.title) + "</title>\n</head>\n";
 }
 
 std::string bar_of(const Frame& frame) {

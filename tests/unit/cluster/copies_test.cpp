@@ -133,7 +133,7 @@ TEST_CASE("copies beyond the limit go, those that were used least recently first
     const auto folder = machine.scratch() / "folders" / builds[i].front().key();
     fs::last_write_time(folder, used + std::chrono::seconds(i));
   }
-  copies.keep_within(40);
+  copies.keep_within(30);
   CHECK(copies.missing(builds[1]).value().empty());
   // What both had is there still, as the other copy has it.
   CHECK(copies.missing(builds[0]).value().size() == 2);
