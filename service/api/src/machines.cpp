@@ -1,5 +1,6 @@
 #include "handlers.hpp"
 #include "torchwatch/evidence/side_by_side.hpp"
+#include "torchwatch/nodes/node_report.hpp"
 #include "torchwatch/report/machine.hpp"
 #include "torchwatch/report/self_test_figures.hpp"
 #include "torchwatch/runs/machine_conditions.hpp"
@@ -41,10 +42,12 @@ Result<Reply> get_machine(const Request& request, const Backend& backend) {
   TW_TRY(const auto conditions, storage::conditions_of(backend.database, id));
   TW_TRY(const auto self_tests, storage::self_tests_on(backend.database, id));
   TW_TRY(const auto drills, storage::drills_on(backend.database, id));
+  TW_TRY(const auto nodes, nodes::nodes_of_class(backend.database, machine.machine_class));
   auto out = machine_json(machine);
   out["conditions"] = report::json_of(conditions);
   out["self_tests"] = report::json_of(self_tests);
   out["drills"] = report::json_of(drills);
+  out["nodes"] = nodes::json_of(nodes, request.is_trusted);
   return http::object_reply(out);
 }
 

@@ -126,11 +126,13 @@ Result<bool> Daemon::work_once(std::stop_token stop) {
   TW_TRY_VOID(services.database.check_files());
   TW_TRY_VOID(deliveries_->damage());
   TW_TRY_VOID(note_unless_it_stops("alarms", look_for_missing_data(application_, started_)));
+  TW_TRY_VOID(look_at_nodes());
   TW_TRY_VOID(answer_triggers(application_));
   TW_TRY_VOID(look_for_nightlies(stop));
   TW_TRY(const bool is_busy, attend_next(stop));
   application_.activity().clear();
   if (is_busy) {
+    are_nodes_known_ = false;
     note("database_disk", "");  // what was worked on is stored
     return true;
   }
@@ -157,6 +159,16 @@ Status Daemon::note_unless_it_stops(const std::string& source, const Status& don
       !done && nightly::consequence_of(done.error().code) == nightly::Consequence::stops;
   if (stops) return done;
   note(source, done ? "" : done.error().text());
+  return {};
+}
+
+/// At the start, and after each piece of work: only runs tell how nodes differ.
+Status Daemon::look_at_nodes() {
+  if (are_nodes_known_) return {};
+  const auto differing = health::nodes_that_differ(application_.services().database);
+  if (!differing) return note_unless_it_stops("nodes", Status{fail(differing.error())});
+  note("nodes", *differing);
+  are_nodes_known_ = true;
   return {};
 }
 

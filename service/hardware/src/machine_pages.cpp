@@ -106,6 +106,48 @@ html::Fragment conditions_section(const storage::MachineConditions& conditions) 
       "conditions");
 }
 
+/// "+30.0 % [+28.1, +32.7]", ordered by the ratio.
+html::Cell level_cell(const json& level) {
+  const auto& interval = level.at("interval");
+  if (interval.is_null()) return {"too few to tell", 0.0};
+  const auto ratio = level.at("ratio").get<double>();
+  return {figures::change(ratio) + " " +
+              figures::interval(interval[0].get<double>(), interval[1].get<double>()),
+          ratio};
+}
+
+std::string remark_on(const json& node) {
+  const bool is_noisier = node.at("noisier").get<bool>();
+  if (node.at("differs").get<bool>()) return is_noisier ? "differs, noisier" : "differs";
+  return is_noisier ? "noisier" : "";
+}
+
+/// The nodes of the machine's class; nothing where it has one alone.
+html::Fragment nodes_section(const json& nodes) {
+  if (nodes.empty()) return {};
+  html::Rows rows;
+  for (const auto& node : nodes) {
+    const auto& name = node.at("node");
+    rows.push_back({name.is_null() ? std::string("not named here") : name.get<std::string>(),
+                    count_cell(node.at("time"), "items"), level_cell(node.at("time")),
+                    level_cell(node.at("noise")), remark_on(node)});
+  }
+  return html::section(
+      "Nodes of its class",
+      html::paragraph(html::text(
+          "Each node against the others, by what several of them measured of equal builds. An item "
+          "is a benchmark of a build. A node differs when its times are surely more than 5 % "
+          "beyond those of the others, and is noisier when its runs surely scatter more than "
+          "twice as much.")) +
+          html::table({.columns = {{"node", Cells::words},
+                                   {"items", Cells::numbers},
+                                   {"time against the others", Cells::numbers},
+                                   {"noise against the others", Cells::numbers},
+                                   {"remark", Cells::words}},
+                       .rows = std::move(rows)}),
+      "nodes");
+}
+
 /// "Model X, 64 cores, H100".
 std::string class_text(const nlohmann::json& machine) {
   const auto& of = machine.at("machine_class");
@@ -178,7 +220,7 @@ Result<Page> make_machine(const View& view) {
                    {"runs", count_cell(machine, "runs")},
                    {"first run, UTC", minute_of(machine, "first_run_at")},
                    {"last run, UTC", minute_of(machine, "last_run_at")}}) +
-      conditions_section(conditions) +
+      conditions_section(conditions) + nodes_section(machine.at("nodes")) +
       html::section("Builds compared with themselves here", self_tests_of(self_tests),
                     "self-tests") +
       html::section("Slowdowns planted here",

@@ -10,6 +10,7 @@
 
 #include "alarm_text.hpp"
 #include "torchwatch/figures/figures.hpp"
+#include "torchwatch/nodes/node_report.hpp"
 #include "torchwatch/platform/publish.hpp"
 #include "torchwatch/report/setback.hpp"
 #include "torchwatch/storage/alarm_store.hpp"
@@ -21,7 +22,7 @@ namespace torchwatch::health {
 namespace {
 
 /// What a stranger sees: details may hold paths and the output of compilers.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 17> kSentences{{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 18> kSentences{{
     {"storage", "the database cannot be written"},
     {"database_disk", "the disk of the database cannot be written"},
     {"web", "some clients cannot be answered"},
@@ -34,6 +35,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 17> kSentenc
     {"alarms", "missing data cannot be looked for"},
     {"housekeeping", "old rows and logs cannot be removed"},
     {"machine_lock", "somebody else keeps the machine from measuring"},
+    {"nodes", "nodes of the cluster differ from others of their class"},
     {"service", "a fault of torchwatch itself; the log says which, please report it"},
     {"outbox", "messages cannot be delivered; `torchwatch outbox list` has them"},
     {"notices", "webhooks or mails cannot be delivered; `torchwatch outbox list` has them"},
@@ -164,9 +166,28 @@ std::string why_messages_wait(const std::vector<storage::OutboxRow>& unsent) {
   return why;
 }
 
+Result<std::string> nodes_that_differ(storage::Database& database) {
+  TW_TRY(const auto reports, nodes::compare_nodes(database));
+  std::string all;
+  for (const auto& report : reports) {
+    for (const auto& complaint : nodes::complaints_about(report)) {
+      all += (all.empty() ? "" : "; ") + complaint;
+    }
+  }
+  return all;
+}
+
 Result<std::vector<Problem>> standing_problems(storage::Database& database,
                                                const config::Config& config) {
   TW_TRY(auto problems, stored_problems(database));
+  TW_TRY(auto differing, nodes_that_differ(database));
+  if (!differing.empty()) {
+    problems.push_back({.source = "nodes",
+                        .item = "",
+                        .since = 0,
+                        .sentence = sentence_on("nodes"),
+                        .detail = std::move(differing)});
+  }
   if (const auto reserved = require_disk_reserve(config); !reserved) {
     problems.insert(problems.begin(), {.source = "disk",
                                        .item = "",

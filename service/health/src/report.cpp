@@ -52,7 +52,8 @@ Doing parse_doing(const json& object) {
 bool is_failing(const std::vector<Problem>& problems) {
   // Nightlies are compared while these last.
   const std::array beside{std::string(to_string(storage::ItemKind::source)),
-                          std::string("conversation"), std::string("notices")};
+                          std::string("conversation"), std::string("notices"),
+                          std::string("nodes")};
   return std::ranges::any_of(problems, [&](const Problem& each) {
     return each.item.empty() && std::ranges::find(beside, each.source) == beside.end();
   });

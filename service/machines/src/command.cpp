@@ -5,6 +5,8 @@
 
 #include "torchwatch/commands/application_command.hpp"
 #include "torchwatch/commands/items.hpp"
+#include "torchwatch/figures/figures.hpp"
+#include "torchwatch/nodes/node_report.hpp"
 #include "torchwatch/platform/clock.hpp"
 #include "torchwatch/report/machine.hpp"
 #include "torchwatch/runs/run_reader.hpp"
@@ -47,12 +49,42 @@ Outcome run_list(const Invocation& invocation, int limit) {
   return commands::ExitStatus::done;
 }
 
+/// "+30.0 % [+28.1, +32.7]"
+std::string level_text(const detect::NodeLevel& level) {
+  if (!figures::is_known(level.low, level.high)) return "too few to tell";
+  return figures::change(level.ratio) + " " + figures::interval(level.low, level.high);
+}
+
+std::string remark_on(const nodes::NodeReport& node) {
+  if (node.time.differs) return node.is_noisier() ? "differs, noisier" : "differs";
+  return node.is_noisier() ? "noisier" : "";
+}
+
+void print_nodes(const Invocation& invocation, const std::vector<nodes::NodeReport>& nodes) {
+  if (nodes.empty()) return;
+  using terminal::Table;
+  Table table({{.heading = "node", .fit = Table::Fit::whole},
+               {"items", Table::Align::right},
+               {.heading = "time against the others", .fit = Table::Fit::whole},
+               {.heading = "noise against the others", .rank = 1, .fit = Table::Fit::whole},
+               {.heading = "", .fit = Table::Fit::whole}});
+  for (const auto& node : nodes) {
+    table.add({node.node, std::to_string(node.time.items), level_text(node.time),
+               level_text(node.noise), remark_on(node)});
+  }
+  invocation.out << "\nnodes of its class, by what several of them measured of equal builds (an "
+                    "item: a benchmark of a build)\n";
+  table.print(invocation.out, invocation.screen);
+}
+
 Outcome run_show(const Invocation& invocation, storage::Id id) {
   TW_TRY(const auto database, commands::open_reader(invocation));
   TW_TRY(const auto machine, storage::RunReader(*database).machine(id));
+  TW_TRY(const auto nodes, nodes::nodes_of_class(*database, machine.machine_class));
   if (invocation.json) {
     auto object = report::json_of(machine);
     object["schema"] = 1;
+    object["nodes"] = nodes::json_of(nodes, true);
     invocation.out << object.dump(2) << '\n';
     return commands::ExitStatus::done;
   }
@@ -64,6 +96,7 @@ Outcome run_show(const Invocation& invocation, storage::Id id) {
   for (const auto& [name, value] : machine.facts) {
     invocation.out << "  " << name << ": " << value << '\n';
   }
+  print_nodes(invocation, nodes);
   return commands::ExitStatus::done;
 }
 
@@ -76,7 +109,8 @@ void add_machines(commands::Commands& all) {
       noun.add("list", "The machines with their classes, the newest first",
                [limit](const Invocation& invocation) { return run_list(invocation, *limit); });
   commands::add_limit(list, *limit);
-  noun.add_with_id("show", "One machine: its class and every fact about it", run_show);
+  noun.add_with_id("show", "One machine: its class with its nodes, and every fact about it",
+                   run_show);
 }
 
 }  // namespace torchwatch::machines

@@ -1,6 +1,7 @@
 #include <catch2/catch.hpp>
 
 #include "api_fixture.hpp"
+#include "measured_nodes.hpp"
 #include "torchwatch/runs/retention.hpp"
 #include "torchwatch/runs/run_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
@@ -150,6 +151,39 @@ TEST_CASE("a machine has what its runs state of it, and its builds compared with
                                                       "to 61 °C, half of the time up to 52 °C") &&
                                           Catch::Contains("before the newest timing run; ") &&
                                           Catch::Contains("not told by these runs"));
+}
+
+TEST_CASE("a machine has the nodes of its class, and which of them differs; strangers no names") {
+  Api api;
+  api.fill();
+  CHECK(api.get("/api/v1/machines/1").body.at("nodes").empty());
+  CHECK_THAT(api.page("/machines/1"), !Catch::Contains("Nodes of its class"));
+  test::store_nightlies(*api.database, {.factors = {1, 1.3}});
+  const auto nodes = api.get("/api/v1/machines/1").body.at("nodes");
+  REQUIRE(nodes.size() == 2);
+  CHECK(nodes[1].at("node") == "n2");
+  CHECK(nodes[1].at("time").at("items") == 40);
+  CHECK(nodes[1].at("time").at("ratio").get<double>() == Approx(1.3).epsilon(0.02));
+  CHECK(nodes[1].at("time").at("interval")[0].get<double>() > 1.25);
+  CHECK(nodes[1].at("differs") == true);
+  CHECK(nodes[1].at("noisier") == false);
+  CHECK_THAT(api.page("/machines/1"), Catch::Contains("Nodes of its class") &&
+                                          Catch::Contains(">n2<") && Catch::Contains("differs"));
+  const auto seen =
+      api.send("GET", "/api/v1/machines/1", "", {{"X-Forwarded-For", "198.51.100.1"}});
+  CHECK(seen.body.at("nodes")[1].at("node").is_null());
+}
+
+TEST_CASE("equal nodes of a machine's class are listed, and none differs") {
+  Api api;
+  api.fill();
+  test::store_nightlies(*api.database, {});
+  const auto nodes = api.get("/api/v1/machines/1").body.at("nodes");
+  REQUIRE(nodes.size() == 2);
+  for (const auto& node : nodes) {
+    CHECK(node.at("differs") == false);
+    CHECK(node.at("noisier") == false);
+  }
 }
 
 TEST_CASE("a workload says what was measured of it, and is found by its name") {

@@ -1,5 +1,6 @@
 // Lists on terminals of several widths: no width loses what tells their rows apart.
 #include "golden.hpp"
+#include "measured_nodes.hpp"
 #include "stored_command_line.hpp"
 #include "torchwatch/report/view.hpp"
 
@@ -142,4 +143,33 @@ TEST_CASE("the lists are whole at each width") {
     CHECK_THAT(text, Contains("purpose") && Contains("baseline"));
     require_golden("lists_" + std::to_string(columns) + ".txt", text);
   }
+}
+
+TEST_CASE("a machine is shown with the nodes of its class, and which of them differs") {
+  for (const double factor : {1.0, 1.3}) {
+    INFO(factor);
+    const CommandLine line;
+    test::store_nightlies(*line.open(), {.factors = {1, factor}});
+    const auto document = nlohmann::json::parse(line.run({"machine", "show", "1", "--json"}).out);
+    const auto& nodes = document.at("nodes");
+    REQUIRE(nodes.size() == 2);
+    CHECK(nodes[1].at("node") == "n2");
+    CHECK(nodes[1].at("time").at("items") == 40);
+    CHECK(nodes[1].at("time").at("ratio").get<double>() == Approx(factor).epsilon(0.02));
+    CHECK(nodes[1].at("differs") == (factor > 1));
+    CHECK(nodes[1].at("noisier") == false);
+    const auto shown = line.run({"machine", "show", "1"}).out;
+    CHECK_THAT(shown, Contains("time against the others") && Contains("n2"));
+    CHECK((shown.find("differs") != std::string::npos) == (factor > 1));
+    const auto status = line.run({"status"}).out;
+    CHECK((status.find("--exclude=n2") != std::string::npos) == (factor > 1));
+  }
+}
+
+TEST_CASE("a machine of a service without a cluster is shown without nodes") {
+  const CommandLine line;
+  test::store_nightlies(*line.open(), {.nodes = {"n1"}, .factors = {1}, .noise = {0.01}});
+  const auto document = nlohmann::json::parse(line.run({"machine", "show", "1", "--json"}).out);
+  CHECK(document.at("nodes").empty());
+  CHECK_THAT(line.run({"machine", "show", "1"}).out, !Contains("against the others"));
 }

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "measured_nodes.hpp"
 #include "running_service.hpp"
 #include "torchwatch/executor/machine_lock.hpp"
 #include "torchwatch/health/problem.hpp"
@@ -136,6 +137,31 @@ TEST_CASE("a disk that cannot be written is a problem while nothing else is writ
   service.stop();
   CHECK_THAT(service.out.str(), Contains("database_disk works again"));
   CHECK_FALSE(std::filesystem::exists(in_the_way));
+}
+
+TEST_CASE("a node that differs from its class is a problem that says how to leave it out") {
+  Service service;
+  service.start();
+  test::store_nightlies(service.application->services().database, {.factors = {1, 1.3}});
+  service.work();
+  const auto told = [](const json& body) {
+    for (const auto& problem : body.value("problems", json::array())) {
+      if (problem.at("source") == "nodes") return problem;
+    }
+    return json();
+  };
+  const auto health =
+      service.wait_until("/healthz", [&](const json& body) { return !told(body).is_null(); });
+  CHECK(health.at("status") == "degraded");
+  const auto problem = told(health);
+  CHECK(problem.at("item").is_null());
+  CHECK_THAT(problem.at("detail").get<std::string>(),
+             Contains("node n2 of the class Model X, 2 cores takes ") &&
+                 Contains(R"([slurm] options = ["--exclude=n2"])"));
+  CHECK_THAT(service.send("GET", "/metrics").body,
+             Contains("torchwatch_problems{source=\"nodes\"} 1"));
+  service.stop();
+  CHECK_THAT(service.out.str(), Contains("nodes: node n2"));
 }
 
 TEST_CASE("a disk on which nothing can be made is not taken for one that can be written") {

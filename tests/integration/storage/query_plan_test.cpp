@@ -11,6 +11,7 @@
 #include "torchwatch/runs/drills.hpp"
 #include "torchwatch/runs/evidence_reader.hpp"
 #include "torchwatch/runs/machine_conditions.hpp"
+#include "torchwatch/runs/node_values.hpp"
 #include "torchwatch/runs/past_values.hpp"
 #include "torchwatch/runs/retention.hpp"
 #include "torchwatch/runs/run_reader.hpp"
@@ -276,6 +277,8 @@ struct FullDatabase : FreshStores {
     REQUIRE(builds_on_classes(database));
     REQUIRE(conditions_of(database, 1));
     REQUIRE(self_tests_on(database, 1));
+    REQUIRE(comparisons_on_nodes(database, 30));
+    REQUIRE(node_values_of(database, comparison.id));
     REQUIRE(drills(database));
     REQUIRE(drills_on(database, 1));
     REQUIRE(last_drill(database));

@@ -49,6 +49,8 @@ TEST_CASE("an item that waits degrades the service, and only what concerns all o
   CHECK(to_json(waiting, true).at("status") == "degraded");
   waiting.problems.push_back({.source = "source", .item = "", .sentence = "not fetched"});
   CHECK(to_json(waiting, true).at("status") == "degraded");
+  waiting.problems.push_back({.source = "nodes", .item = "", .sentence = "nodes differ"});
+  CHECK(to_json(waiting, true).at("status") == "degraded");
   waiting.problems.push_back({.source = "outbox", .item = "", .sentence = "not delivered"});
   CHECK(to_json(waiting, true).at("status") == "failing");
 }

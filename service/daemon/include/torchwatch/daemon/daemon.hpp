@@ -81,6 +81,7 @@ class Daemon {
   Result<bool> attend_next(std::stop_token stop);
   Status keep_house(std::stop_token stop);
   Status note_unless_it_stops(const std::string& source, const Status& done);
+  Status look_at_nodes();
   Status look_for_nightlies(std::stop_token stop);
   Result<bool> attend_next_bisection(std::stop_token stop);
   void note(const std::string& source, const std::string& problem);
@@ -103,6 +104,7 @@ class Daemon {
   std::unique_ptr<http::Server> server_;
   std::unique_ptr<Deliveries> deliveries_;
   platform::Sleeper sleeper_;
+  bool are_nodes_known_ = false;           ///< nothing was measured since they were looked at
   std::string who_measures_;               ///< somebody else for whom it waits, as the log has it
   std::chrono::nanoseconds next_look_{0};  ///< at the channel; monotonic
 };

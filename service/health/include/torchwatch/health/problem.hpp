@@ -39,8 +39,13 @@ Result<std::vector<Problem>> stored_problems(storage::Database&);
 /// that wait by themselves. Pure.
 std::string why_messages_wait(const std::vector<storage::OutboxRow>& unsent);
 
-/// Returns what is wrong while no daemon runs: the stored problems, and a disk without its reserve.
-/// Errors: those of storage.
+/// Returns which nodes of the cluster differ from others of their class, by how much and what to
+/// do; empty where none does. Reads up to thirty nightlies, so a daemon asks once after each piece
+/// of work. Errors: those of storage.
+Result<std::string> nodes_that_differ(storage::Database&);
+
+/// Returns what is wrong while no daemon runs: the stored problems, a disk without its reserve, and
+/// nodes that differ. Errors: those of storage.
 Result<std::vector<Problem>> standing_problems(storage::Database&, const config::Config&);
 
 /// Checks that the disks of [build] cache and of [storage] path have [build] disk_reserve free.

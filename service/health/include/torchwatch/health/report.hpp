@@ -21,9 +21,8 @@ struct Report {
 };
 
 /// Returns whether something concerns the whole service. An item that waits keeps nothing else from
-/// being done, nightlies are compared without [source], too, and
-/// whoever gets notices is not the service: a probe must not end the service
-/// for those.
+/// being done, nightlies are compared without [source] and on nodes that differ, too, and whoever
+/// gets notices is not the service: a probe must not end the service for those.
 bool is_failing(const std::vector<Problem>&);
 
 /// Makes the body of /healthz. A stranger sees neither details, version and disk nor what is
