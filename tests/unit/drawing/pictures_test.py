@@ -14,7 +14,7 @@ STYLE_SHEET = (ROOT / "service/canvas/src/drawing.css").read_text(encoding="utf-
 
 class Pictures(unittest.TestCase):
     def each(self) -> Iterator[Any]:
-        self.assertEqual(len(PICTURES), 11)
+        self.assertEqual(len(PICTURES), 12)
         for path in PICTURES:
             with self.subTest(path.name):
                 yield ET.parse(path).getroot()  # noqa: S314  files of this repository
