@@ -115,8 +115,8 @@ AskedOnTwo asked_on_two(const std::map<std::string, storage::Id>& ids) {
 
 Result<std::optional<BuildOnTwo>> times_on(storage::Database& database, const AskedOnTwo& asked) {
   if (asked.a != 0 && asked.a == asked.b) {
-    return fail(ErrorCode::invalid, "a and b are both machine class " + std::to_string(asked.a) +
-                                        ": must be two classes");
+    return fail(ErrorCode::not_found, "machine class " + std::to_string(asked.a) +
+                                          " is not compared with itself: must be two classes");
   }
   TW_TRY(const auto known, storage::machine_classes(database));
   TW_TRY_VOID(class_of(asked.a, known));
