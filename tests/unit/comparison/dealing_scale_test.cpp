@@ -101,7 +101,8 @@ TEST_CASE("a comparison of the suite is 3.5, 6.3 and 10.8 times as fast on 4, 8 
 
 TEST_CASE("from nightly to nightly dealing measures most benchmarks on another node of the class") {
   // What a node's times are compared by (service/nodes): tonight's candidate is tomorrow's
-  // baseline. The same lane has the same node in every nightly here, which is the worst that Slurm does.
+  // baseline. The same lane has the same node in every nightly here, which is the worst that Slurm
+  // does.
   constexpr int kNightlies = 20;
   const auto suite = measured_suite();
   for (const int lanes : {2, 4, 8}) {
