@@ -25,7 +25,7 @@ CheckResult finding(Severity severity, const std::string& what, const std::strin
   return {.severity = severity, .what = what, .found = found, .remedy = remedy};
 }
 
-CheckResult check_clock(const cluster::NodeLook& look, std::int64_t now_ms) {
+CheckResult check_clock(const orders::NodeLook& look, std::int64_t now_ms) {
   constexpr double kMsPerSecond = 1000;
   constexpr double kApartMax = 60;
   const auto apart = std::abs(static_cast<double>(look.wall_ms - now_ms)) / kMsPerSecond;
@@ -35,7 +35,7 @@ CheckResult check_clock(const cluster::NodeLook& look, std::int64_t now_ms) {
                  "set both by NTP: Slurm refuses nodes that are minutes apart");
 }
 
-CheckResult check_versions(const cluster::NodeLook& look, const std::string& own_version) {
+CheckResult check_versions(const orders::NodeLook& look, const std::string& own_version) {
   const auto found = "torchwatch-carry " + look.version + ", glibc " + look.glibc;
   if (look.version != own_version) {
     return finding(Severity::error, "versions on the node", found,
@@ -49,7 +49,7 @@ CheckResult check_versions(const cluster::NodeLook& look, const std::string& own
   return finding(Severity::good, "versions on the node", found, "");
 }
 
-CheckResult check_folders(const cluster::NodeLook& look) {
+CheckResult check_folders(const orders::NodeLook& look) {
   if (!look.unseen.empty()) {
     return finding(
         Severity::error, "folders on the node", "it does not see " + look.unseen.front(),
@@ -63,7 +63,7 @@ CheckResult check_folders(const cluster::NodeLook& look) {
   return finding(Severity::good, "folders on the node", "all seen", "");
 }
 
-CheckResult check_sandbox(const cluster::NodeLook& look, config::SandboxKind kind) {
+CheckResult check_sandbox(const orders::NodeLook& look, config::SandboxKind kind) {
   const char* const what = "sandbox on the node";
   if (kind == config::SandboxKind::none) return finding(Severity::good, what, "not wanted", "");
   if (look.has_sandbox) return finding(Severity::good, what, "bubblewrap works", "");
@@ -90,7 +90,7 @@ std::vector<CheckResult> check_class(const config::Config& config, const config:
   const auto look =
       cluster::look_at_node(processes, clock, settings, config.slurm.node_scratch, seen_by(config));
   if (look) {
-    const auto own = cluster::own_version();
+    const auto own = orders::own_version();
     return check_node(*look, clock.wall_now(), own, config.sandbox.kind);
   }
   const auto why = look.error().text();
@@ -104,7 +104,7 @@ std::vector<CheckResult> check_class(const config::Config& config, const config:
 
 }  // namespace
 
-std::vector<CheckResult> check_node(const cluster::NodeLook& look, std::int64_t now_ms,
+std::vector<CheckResult> check_node(const orders::NodeLook& look, std::int64_t now_ms,
                                     const std::string& own_version, config::SandboxKind kind) {
   return {finding(Severity::good, "a node of the cluster", look.node + " came", ""),
           check_folders(look), check_versions(look, own_version), check_clock(look, now_ms),

@@ -6,7 +6,7 @@
 #include <sstream>
 
 #include "commands.hpp"
-#include "torchwatch/cluster/queue.hpp"
+#include "torchwatch/cluster/look.hpp"
 #include "torchwatch/cluster/slurm_executor.hpp"
 #include "torchwatch/commands/comparison_output.hpp"
 #include "torchwatch/commands/links.hpp"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-#include "node_copies.hpp"
+#include "torchwatch/orders/node_copies.hpp"
 
 namespace torchwatch::cluster {
 namespace {
@@ -189,7 +189,8 @@ Status HeldLane::adopt(const Job& job) {
   return give_back("a step of job " + job.id + " does not end");
 }
 
-process::ProcessOutcome HeldLane::run(const Order& order, seconds limit, std::stop_token stop) {
+process::ProcessOutcome HeldLane::run(const orders::Order& order, seconds limit,
+                                      std::stop_token stop) {
   if (!step_ || step_->has_ended()) {
     step_ = std::make_unique<OrderStep>(client_, StepCall{.job = job_,
                                                           .name = settings_.name,
@@ -200,13 +201,14 @@ process::ProcessOutcome HeldLane::run(const Order& order, seconds limit, std::st
   return step_->carry_out(order, settings_.start_limit + limit + kAround, std::move(stop));
 }
 
-Status HeldLane::send(const Order& order, const Lack& lack, const std::stop_token& stop) {
+Status HeldLane::send(const orders::Order& order, const orders::Lack& lack,
+                      const std::stop_token& stop) {
   settings_.log("sends " + std::to_string(lack.hashes.size()) + " files to node " + node_);
   std::set<std::string> left(lack.hashes.begin(), lack.hashes.end());
   for (const auto& folder : order.copies) {
     for (const auto& file : folder.files) {
       if (left.erase(file.sha256) == 0) continue;
-      const auto to = lack.folder / (file.sha256 + kArriving);
+      const auto to = lack.folder / (file.sha256 + orders::kArriving);
       TW_TRY_VOID(client_.send(job_, folder.root / file.path, to.string(), stop));
     }
   }

@@ -30,9 +30,10 @@ class HeldLane {
   /// Whether the job that make_ready has found lasts that long.
   bool has_time_for(std::chrono::seconds needed) const;
   /// Carries out the order on the node of the job that make_ready has found.
-  process::ProcessOutcome run(const Order&, std::chrono::seconds limit, std::stop_token stop);
+  process::ProcessOutcome run(const orders::Order&, std::chrono::seconds limit,
+                              std::stop_token stop);
   /// Sends the node what it lacks of an order's copies. Errors: unavailable.
-  Status send(const Order&, const Lack&, const std::stop_token& stop);
+  Status send(const orders::Order&, const orders::Lack&, const std::stop_token& stop);
   /// Ends the step whose order was lost, and what it may have left: Slurm's own end of it may come
   /// later.
   void end_step();

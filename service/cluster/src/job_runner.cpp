@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "slurm_client.hpp"
-#include "torchwatch/cluster/order.hpp"
+#include "torchwatch/orders/order.hpp"
 
 namespace torchwatch::cluster {
 namespace {
@@ -32,9 +32,9 @@ JobRunner::~JobRunner() = default;
 
 process::ProcessOutcome JobRunner::run(const process::ProcessSpec& spec, std::stop_token stop) {
   const auto name = settings_.name + "-" + spec.label;
-  const ProcessOrder order{.id = name + "-" + std::to_string(++tries_),
-                           .spec = spec,
-                           .uses_all_cores = settings_.uses_all_cores};
+  const orders::ProcessOrder order{.id = name + "-" + std::to_string(++tries_),
+                                   .spec = spec,
+                                   .uses_all_cores = settings_.uses_all_cores};
   // What a service that was killed has left may still be at work.
   if (const auto ended = end_jobs(name); !ended) {
     return ended_as(process::Lost{ended.error().text()});
@@ -49,7 +49,7 @@ process::ProcessOutcome JobRunner::run(const process::ProcessSpec& spec, std::st
               .queue_limit = settings_.queue_limit,
               .output_limit_bytes = kEscaped * spec.output_limit_bytes + kAroundOutput},
       stop);
-  if (auto outcome = parse_process_end(order, job.output)) {
+  if (auto outcome = orders::parse_process_end(order, job.output)) {
     outcome->duration = job.duration;
     return *std::move(outcome);
   }

@@ -1,82 +1,18 @@
 #include "torchwatch/cluster/look.hpp"
 
-#include <gnu/libc-version.h>
-#include <unistd.h>
-
-#include <nlohmann/json.hpp>
-
-#include "own_folder.hpp"
-#include "torchwatch/cluster/slurm_text.hpp"
-#include "torchwatch/sandbox/sandbox.hpp"
+#include "slurm_client.hpp"
 
 namespace torchwatch::cluster {
-namespace {
 
-namespace fs = std::filesystem;
-using nlohmann::json;
-
-bool can_confine() {
-  const auto processes = process::make_process_runner("torchwatch-carry look");
-  sandbox::Settings settings;
-  settings.search_path = process::kDefaultSearchPath;
-  return sandbox::Sandbox::open(std::move(settings), *processes).has_value();
+Result<std::vector<NamedJob>> jobs_of_service(process::ProcessRunner& processes,
+                                              const std::string& prefix) {
+  return SlurmClient(processes).jobs_beginning_with(prefix);
 }
 
-}  // namespace
-
-std::string own_version() {
-  return TORCHWATCH_VERSION;
-}
-
-NodeLook look_here(const fs::path& scratch, const std::vector<fs::path>& paths) {
-  NodeLook look{.node = node_name(),
-                .version = TORCHWATCH_VERSION,
-                .glibc = gnu_get_libc_version(),
-                .wall_ms = platform::SystemClock().wall_now(),
-                .unseen = {},
-                .scratch_problem = {},
-                .has_sandbox = can_confine()};
-  for (const auto& path : paths) {
-    if (access(path.c_str(), R_OK) != 0) look.unseen.push_back(path.string());
-  }
-  if (const auto made = make_own_folder(scratch); !made) {
-    look.scratch_problem = made.error().text();
-  }
-  return look;
-}
-
-std::string to_json(const NodeLook& look) {
-  return json{{"node", look.node},
-              {"version", look.version},
-              {"glibc", look.glibc},
-              {"wall_ms", look.wall_ms},
-              {"unseen", look.unseen},
-              {"scratch_problem", look.scratch_problem},
-              {"has_sandbox", look.has_sandbox}}
-             .dump(-1, ' ', false, json::error_handler_t::replace) +
-         "\n";
-}
-
-Result<NodeLook> parse_look(std::string_view text) {
-  const auto object = json::parse(text, nullptr, false);
-  NodeLook look;
-  try {
-    object.at("node").get_to(look.node);
-    object.at("version").get_to(look.version);
-    object.at("glibc").get_to(look.glibc);
-    object.at("wall_ms").get_to(look.wall_ms);
-    object.at("unseen").get_to(look.unseen);
-    object.at("scratch_problem").get_to(look.scratch_problem);
-    object.at("has_sandbox").get_to(look.has_sandbox);
-  } catch (const json::exception&) {
-    return fail(ErrorCode::corrupt, "the node answered \"" + last_message(text) + "\"");
-  }
-  return look;
-}
-
-Result<NodeLook> look_at_node(process::ProcessRunner& processes, const platform::Clock& clock,
-                              JobRunner::Settings settings, const fs::path& scratch,
-                              const std::vector<fs::path>& paths) {
+Result<orders::NodeLook> look_at_node(process::ProcessRunner& processes,
+                                      const platform::Clock& clock, JobRunner::Settings settings,
+                                      const std::filesystem::path& scratch,
+                                      const std::vector<std::filesystem::path>& paths) {
   constexpr std::chrono::seconds kLimit{20};
   constexpr std::size_t kOutputBytesMax = 64U << 10U;
   process::ProcessSpec spec{};
@@ -88,8 +24,12 @@ Result<NodeLook> look_at_node(process::ProcessRunner& processes, const platform:
   spec.output_limit_bytes = kOutputBytesMax;
   spec.label = "check";
   const auto outcome = JobRunner(processes, clock, std::move(settings)).run(spec);
-  if (process::succeeded(outcome)) return parse_look(outcome.output);
-  return fail(ErrorCode::unavailable, process::describe(outcome.end));
+  if (!process::succeeded(outcome)) {
+    return fail(ErrorCode::unavailable, process::describe(outcome.end));
+  }
+  auto look = orders::parse_look(outcome.output);
+  if (look) return look;
+  return fail(ErrorCode::corrupt, "the node answered \"" + last_message(outcome.output) + "\"");
 }
 
 }  // namespace torchwatch::cluster

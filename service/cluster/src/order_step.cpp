@@ -18,7 +18,7 @@ OrderStep::OrderStep(const SlurmClient& client, StepCall call) {
   input_.reset(ends[0]);
   orders_.reset(ends[1]);
   // A step that has not started yet reads nothing: the pipe takes a whole order all the same.
-  fcntl(orders_.get(), F_SETPIPE_SZ, static_cast<int>(kOrderBytesMax));
+  fcntl(orders_.get(), F_SETPIPE_SZ, static_cast<int>(orders::kOrderBytesMax));
   fcntl(orders_.get(), F_SETFL, O_NONBLOCK);
   call.input = input_.get();
   call.on_output = [this](std::string_view text) { hear(text); };
@@ -38,7 +38,7 @@ bool OrderStep::has_ended() const {
   return end_.has_value();
 }
 
-process::ProcessOutcome OrderStep::carry_out(const Order& order, std::chrono::seconds limit,
+process::ProcessOutcome OrderStep::carry_out(const orders::Order& order, std::chrono::seconds limit,
                                              std::stop_token stop) {
   const auto begun = SteadyClock::now();
   std::unique_lock lock(mutex_);
@@ -52,7 +52,7 @@ process::ProcessOutcome OrderStep::carry_out(const Order& order, std::chrono::se
     return outcome;
   }
   changed_.wait_for(lock, stop, limit, [&] {
-    return is_answered_ || end_.has_value() || heard_.size() > kAnswerBytesMax;
+    return is_answered_ || end_.has_value() || heard_.size() > orders::kAnswerBytesMax;
   });
   awaited_ = nullptr;
   outcome.end = end_of_wait(stop);
@@ -66,7 +66,7 @@ process::ProcessEnd OrderStep::end_of_wait(const std::stop_token& stop) const {
   if (is_answered_) return process::Exited{0};
   if (end_) return end_->end;
   if (stop.stop_requested()) return process::Cancelled{};
-  if (heard_.size() > kAnswerBytesMax) return process::OutputLimit{};
+  if (heard_.size() > orders::kAnswerBytesMax) return process::OutputLimit{};
   return process::TimedOut{};
 }
 
@@ -76,12 +76,12 @@ bool OrderStep::send(const std::string& line) const {
 
 void OrderStep::hear(std::string_view text) {
   const std::scoped_lock lock(mutex_);
-  if (heard_.size() > kAnswerBytesMax) return;
+  if (heard_.size() > orders::kAnswerBytesMax) return;
   heard_ += text;
   for (auto end = heard_.find('\n', line_at_); end != std::string::npos;
        end = heard_.find('\n', line_at_)) {
     const auto line = std::string_view(heard_).substr(line_at_, end - line_at_);
-    is_answered_ = is_answered_ || (awaited_ != nullptr && ends_answer(*awaited_, line));
+    is_answered_ = is_answered_ || (awaited_ != nullptr && orders::ends_answer(*awaited_, line));
     line_at_ = end + 1;
   }
   changed_.notify_all();

@@ -10,7 +10,7 @@
 #include <thread>
 
 #include "slurm_client.hpp"
-#include "torchwatch/cluster/order.hpp"
+#include "torchwatch/orders/order.hpp"
 #include "torchwatch/records/unique_fd.hpp"
 
 namespace torchwatch::cluster {
@@ -29,7 +29,8 @@ class OrderStep {
   /// Sends an order and waits for its answer: exit status 0 and the answer as its output. Where the
   /// step ends meanwhile: how it ended, and what was said until then. TimedOut, Cancelled and
   /// OutputLimit leave the order under way: then this step has to be ended.
-  process::ProcessOutcome carry_out(const Order&, std::chrono::seconds limit, std::stop_token stop);
+  process::ProcessOutcome carry_out(const orders::Order&, std::chrono::seconds limit,
+                                    std::stop_token stop);
   bool has_ended() const;
 
  private:
@@ -43,7 +44,7 @@ class OrderStep {
 
   mutable std::mutex mutex_;
   std::condition_variable_any changed_;
-  const Order* awaited_ = nullptr;
+  const orders::Order* awaited_ = nullptr;
   std::string heard_;        ///< since the order was sent
   std::size_t line_at_ = 0;  ///< where in it the last line begins that has no end yet
   bool is_answered_ = false;

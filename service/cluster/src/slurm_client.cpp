@@ -155,9 +155,4 @@ process::ProcessOutcome SlurmClient::run(const JobCall& job, std::stop_token sto
   return processes_.run(spec, std::move(stop));
 }
 
-Result<std::vector<NamedJob>> jobs_of_service(process::ProcessRunner& processes,
-                                              const std::string& prefix) {
-  return SlurmClient(processes).jobs_beginning_with(prefix);
-}
-
 }  // namespace torchwatch::cluster

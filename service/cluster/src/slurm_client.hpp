@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "torchwatch/cluster/queue.hpp"
+#include "torchwatch/cluster/look.hpp"
 #include "torchwatch/cluster/slurm_text.hpp"
 #include "torchwatch/process/process.hpp"
 

@@ -36,12 +36,12 @@ seconds limit_of(const executor::RunBlock& block) {
   return sum;
 }
 
-std::string spoken(const process::ProcessOutcome& step, const Answer& answer) {
+std::string spoken(const process::ProcessOutcome& step, const orders::Answer& answer) {
   return last_message(answer.messages) + " (srun: " + process::describe(step.end) + ")";
 }
 
 /// Slurm's memory limit ends the whole step: that says something of the runs, not of the node.
-std::vector<executor::RunOutcome> killed(const Order& order, const std::string& messages) {
+std::vector<executor::RunOutcome> killed(const orders::Order& order, const std::string& messages) {
   const executor::RunFailure failure{
       .reason = "ended by Slurm's memory limit: " + last_message(messages),
       .output = {},
@@ -69,7 +69,7 @@ SlurmExecutor::Settings settings_of_lane(const LaneClass& of, int number) {
 }
 
 /// The fact by which a node is of another class than the runs want.
-std::optional<std::string> other_class(const Order& order, const Answer& answer) {
+std::optional<std::string> other_class(const orders::Order& order, const orders::Answer& answer) {
   for (std::size_t i = 0; i < answer.outcomes.size(); ++i) {
     const auto* result = std::get_if<RunResult>(&answer.outcomes[i]);
     if (result == nullptr) continue;
@@ -91,7 +91,7 @@ class SlurmExecutor::Lane : public HeldLane {
 /// How the step took an order.
 struct SlurmExecutor::Said {
   process::ProcessOutcome step;
-  Answer answer;
+  orders::Answer answer;
 };
 
 /// What a step came to that did not end its order.
@@ -143,7 +143,8 @@ Result<std::vector<executor::RunOutcome>> SlurmExecutor::run_block(executor::Run
 bool SlurmExecutor::is_one_order(const executor::RunBlock& block) const {
   const std::scoped_lock one_order(mutex_);
   const auto limit = limit_of(block);
-  return block.runs.size() <= kRunsMax && limit <= settings_.time && lane_->has_time_for(limit);
+  return block.runs.size() <= orders::kRunsMax && limit <= settings_.time &&
+         lane_->has_time_for(limit);
 }
 
 Result<std::string> SlurmExecutor::hold(seconds longest, const std::function<void()>& waits,
@@ -160,8 +161,8 @@ Status SlurmExecutor::require_node(const std::string& wanted) const {
 }
 
 std::optional<SlurmExecutor::Loss> SlurmExecutor::loss_of(const process::ProcessOutcome& step,
-                                                          const Answer& answer,
-                                                          const Order& order) {
+                                                          const orders::Answer& answer,
+                                                          const orders::Order& order) {
   if (answer.is_whole()) {
     const auto other = other_class(order, answer);
     if (!other) return std::nullopt;
@@ -176,11 +177,11 @@ std::optional<SlurmExecutor::Loss> SlurmExecutor::loss_of(const process::Process
 }
 
 /// What the node lacks is sent, and the order with it once more.
-SlurmExecutor::Said SlurmExecutor::ask(const Order& order, seconds limit,
+SlurmExecutor::Said SlurmExecutor::ask(const orders::Order& order, seconds limit,
                                        const std::stop_token& stop) {
   for (int sends = 0;; ++sends) {
     Said said{.step = lane_->run(order, limit, stop), .answer = {}};
-    said.answer = parse_answer(order, said.step.output, said.step.duration + kRounding);
+    said.answer = orders::parse_answer(order, said.step.output, said.step.duration + kRounding);
     if (said.answer.lack.hashes.empty()) return said;
     const Status sent = sends < kSendsMax
                             ? lane_->send(order, said.answer.lack, stop)
@@ -197,9 +198,9 @@ Result<std::vector<executor::RunOutcome>> SlurmExecutor::carry_out(executor::Run
   const auto limit = limit_of(block);
   const auto node = block.runs.front().node;
   const int tries = node.empty() ? kTriesMax : 1;
-  Order order{.id = {}, .block = std::move(block), .settings = settings_.carry};
+  orders::Order order{.id = {}, .block = std::move(block), .settings = settings_.carry};
   if (settings_.copies) {
-    TW_TRY(order.copies, folders_of(order.block));
+    TW_TRY(order.copies, orders::folders_of(order.block));
   }
   Loss loss;
   for (int attempt = 1; attempt <= tries; ++attempt) {

@@ -38,7 +38,7 @@ std::vector<std::string> texts_of(const std::vector<fs::path>& paths) {
 }
 
 /// As on this machine: runs there and here see the same.
-cluster::CarrySettings carry_settings(const config::Config& config) {
+orders::CarrySettings carry_settings(const config::Config& config) {
   const auto confined = sandbox_settings(config);
   return {.scratch = config.slurm.node_scratch,
           .machine_lock = config.executor.machine_lock,

@@ -31,6 +31,7 @@ constexpr int kSearchesFollowed = 200;       ///< bisections whose steps are rea
 constexpr std::size_t kOperatorsFound = 20;  ///< of one word
 constexpr int kBuildsFound = 50;  ///< the newest that fit: a version fits each of its nightlies
 constexpr std::size_t kShaMin = 7;
+constexpr std::size_t kShaMax = 64;
 
 /// How well words name a text: 3 it is what they say, 2 it begins so, 1 it has them all, 0 not.
 int rank_of(const Terms& words, const std::string& text) {
@@ -54,8 +55,7 @@ std::optional<Id> number_in(const Terms& words) {
 
 /// The beginning of a commit, if the words can be one.
 std::optional<std::string> sha_in(const Terms& words) {
-  const bool is_sha = words.size() == 1 && words.front().size() >= kShaMin &&
-                      words.front().find_first_not_of("0123456789abcdef") == std::string::npos;
+  const bool is_sha = words.size() == 1 && is_hex(words.front(), kShaMin, kShaMax);
   return is_sha ? std::optional(words.front()) : std::nullopt;
 }
 

@@ -20,15 +20,11 @@ bool is_login(const std::string& text) {
   return text.size() <= kLoginMax && text.find_first_not_of(kAllowed) == std::string::npos;
 }
 
-bool is_lower_hex(const std::string& text) {
-  return text.find_first_not_of("0123456789abcdef") == std::string::npos;
-}
-
 Status check_members(const PullSpec& spec) {
   if (spec.pull < 1 || spec.pull > kPullMax) {
     return fail(ErrorCode::invalid, "invalid pull: must be the number of a pull request");
   }
-  if (!spec.head.empty() && !(source::is_commit_name(spec.head) && is_lower_hex(spec.head))) {
+  if (!spec.head.empty() && !source::is_commit_name(spec.head)) {
     return fail(ErrorCode::invalid,
                 "invalid head: must be a commit's sha, 7 to 40 digits of 0-9 and a-f");
   }

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::int64_t kNow = 1'786'849'445'000;
 
-cluster::NodeLook sound_node() {
+orders::NodeLook sound_node() {
   return {.node = "n7",
           .version = "1.2",
           .glibc = gnu_get_libc_version(),
@@ -24,7 +24,7 @@ cluster::NodeLook sound_node() {
 
 /// The worst that is said of a node, and what it is about.
 std::pair<Severity, std::string> worst_of(
-    const cluster::NodeLook& look, config::SandboxKind kind = config::SandboxKind::automatic) {
+    const orders::NodeLook& look, config::SandboxKind kind = config::SandboxKind::automatic) {
   const auto results = checks::check_node(look, kNow, "1.2", kind);
   const auto worst = std::ranges::max_element(results, {}, &checks::CheckResult::severity);
   CHECK((worst->severity == Severity::good) == worst->remedy.empty());

@@ -6,9 +6,9 @@
 #include <deque>
 #include <optional>
 
-#include "cluster_fixture.hpp"
 #include "fake_clock.hpp"
 #include "fake_process_runner.hpp"
+#include "order_fixture.hpp"
 #include "torchwatch/cluster/slurm_executor.hpp"
 
 namespace torchwatch::test {
@@ -21,8 +21,8 @@ struct FakeSlurm {
   std::vector<std::string> jobs;  ///< lines of squeue
   std::map<std::string, Answers> answers;
   std::vector<std::string> log;
-  std::vector<cluster::Order> orders;  ///< that reached a node
-  std::function<std::string(const cluster::Order&)> answers_orders = whole_answer;
+  std::vector<orders::Order> orders;  ///< that reached a node
+  std::function<std::string(const orders::Order&)> answers_orders = whole_answer;
   int submitted = 0;
   FakeProcessRunner processes{
       [this](const process::ProcessSpec& spec, std::stop_token) { return answer(spec); }};
@@ -63,7 +63,7 @@ struct FakeSlurm {
   /// Answers orders until there are no more, or an answer of srun is due: then it ends so.
   process::ProcessOutcome step(const process::ProcessSpec& spec) {
     while (const auto line = line_of(spec.input_descriptor)) {
-      orders.push_back(cluster::parse_order(*line).value());
+      orders.push_back(orders::parse_order(*line).value());
       if (auto& waiting = answers["srun"]; !waiting.empty()) {
         auto next = std::move(waiting.front());
         waiting.pop_front();

@@ -1,33 +1,19 @@
 #include "torchwatch/cluster/job_runner.hpp"
 
-#include <rapidcheck.h>
-
 #include <algorithm>
 #include <catch2/catch.hpp>
 
 #include "fake_clock.hpp"
 #include "fake_process_runner.hpp"
-#include "torchwatch/cluster/order.hpp"
+#include "order_fixture.hpp"
 
 using namespace torchwatch;
 using namespace std::chrono_literals;
 using cluster::JobRunner;
-using cluster::ProcessOrder;
+using orders::ProcessOrder;
+using test::recipe;
 
 namespace {
-
-process::ProcessSpec recipe() {
-  process::ProcessSpec spec{};
-  spec.program = "/recipes/cpu";
-  spec.arguments = {"a b", ""};
-  spec.environment = {{"TORCHWATCH_COMMIT", "abc"}, {"TORCHWATCH_JOBS", "2"}};
-  spec.working_folder = "/shared/source";
-  spec.time_limit = 90s;
-  spec.output_limit_bytes = 1000;
-  spec.label = "build-abc";
-  spec.launcher = {"/usr/bin/bwrap", "--"};
-  return spec;
-}
 
 /// A Slurm whose srun prints what is planned, and in whose queue nothing is, but what is planned.
 struct FakeCluster {
@@ -39,7 +25,7 @@ struct FakeCluster {
     auto call = spec.arguments;
     call.insert(call.begin(), spec.program.string());
     calls.push_back(call);
-    if (spec.program == "srun") return srun(cluster::parse_process_order(spec.input).value());
+    if (spec.program == "srun") return srun(orders::parse_process_order(spec.input).value());
     if (spec.program != "squeue" || queues.empty()) return test::ended(process::Exited{0});
     const auto queue = queues.front();
     queues.erase(queues.begin());
@@ -140,17 +126,4 @@ TEST_CASE("what Slurm refuses does not start, and a process that is stopped is c
             .reason.starts_with("[slurm] build_options: srun: error: Unable to allocate"));
   cluster.srun = [](const ProcessOrder&) { return test::ended(process::Cancelled{}); };
   CHECK(std::holds_alternative<process::Cancelled>(cluster.jobs.run(recipe()).end));
-}
-
-TEST_CASE("an order of a process is read as it was written, and cut ones are refused") {
-  const ProcessOrder order{.id = "x-1", .spec = recipe(), .uses_all_cores = true};
-  const auto text = to_json(order);
-  const auto read = cluster::parse_process_order(text).value();
-  CHECK(to_json(read) == text);
-  CHECK(read.spec.arguments == order.spec.arguments);
-  CHECK(read.spec.time_limit == order.spec.time_limit);
-  REQUIRE(rc::check([&] {
-    const auto size = *rc::gen::inRange<std::size_t>(0, text.size() - 2);
-    RC_ASSERT(!cluster::parse_process_order(text.substr(0, size)));
-  }));
 }

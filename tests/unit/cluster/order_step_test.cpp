@@ -29,7 +29,7 @@ struct Srun {
 TEST_CASE("orders of a lane reach one step, and each gets the answer that is its own") {
   Srun srun([](const process::ProcessSpec& spec, const std::stop_token&) {
     while (const auto line = test::FakeSlurm::line_of(spec.input_descriptor)) {
-      const auto answer = test::whole_answer(cluster::parse_order(*line).value());
+      const auto answer = test::whole_answer(orders::parse_order(*line).value());
       // In pieces that end anywhere, with words of srun's between them.
       for (const char byte : answer) spec.on_output({&byte, 1});
       spec.on_output("srun: a warning\n");
@@ -37,10 +37,10 @@ TEST_CASE("orders of a lane reach one step, and each gets the answer that is its
     return test::ended(Exited{0});
   });
   for (const char* const attempt : {"a", "b"}) {
-    const auto order = test::cluster_order({attempt});
+    const auto order = test::sample_order({attempt});
     const auto outcome = srun.step.carry_out(order, 60s, {});
     CHECK(process::succeeded(outcome));
-    const auto answer = cluster::parse_answer(order, outcome.output, outcome.duration + 1s);
+    const auto answer = orders::parse_answer(order, outcome.output, outcome.duration + 1s);
     REQUIRE(answer.is_whole());
     CHECK(std::get<RunResult>(answer.outcomes[0]).attempt == attempt);
   }
@@ -54,10 +54,10 @@ TEST_CASE("a step that ends in an order says how it ended and what was said unti
     spec.on_output("srun: error: Node failure on n1\n");
     return test::ended(Exited{0});
   });
-  const auto order = test::cluster_order({"a"});
+  const auto order = test::sample_order({"a"});
   const auto outcome = srun.step.carry_out(order, 60s, {});
   CHECK(outcome.output == "srun: error: Node failure on n1\n");
-  CHECK_FALSE(cluster::parse_answer(order, outcome.output, 60s).is_whole());
+  CHECK_FALSE(orders::parse_answer(order, outcome.output, 60s).is_whole());
   CHECK(srun.step.has_ended());
   const auto next = srun.step.carry_out(order, 60s, {});
   CHECK(ended_by(next, Exited{0}));
@@ -67,10 +67,10 @@ TEST_CASE("a step that ends in an order says how it ended and what was said unti
 TEST_CASE("an answer counts, whatever srun's end is") {
   Srun srun([](const process::ProcessSpec& spec, const std::stop_token&) {
     const auto line = test::FakeSlurm::line_of(spec.input_descriptor);
-    spec.on_output(test::whole_answer(cluster::parse_order(line.value()).value()));
+    spec.on_output(test::whole_answer(orders::parse_order(line.value()).value()));
     return test::ended(process::Signalled{9});
   });
-  CHECK(process::succeeded(srun.step.carry_out(test::cluster_order({"a"}), 60s, {})));
+  CHECK(process::succeeded(srun.step.carry_out(test::sample_order({"a"}), 60s, {})));
 }
 
 TEST_CASE("an order that is not answered ends at its limit, or when it is stopped") {
@@ -79,7 +79,7 @@ TEST_CASE("an order that is not answered ends at its limit, or when it is stoppe
     }
     return test::ended(process::Cancelled{});
   });
-  const auto order = test::cluster_order({"a"});
+  const auto order = test::sample_order({"a"});
   SECTION("at its limit") {
     CHECK(ended_by(srun.step.carry_out(order, 0s, {}), process::TimedOut{}));
   }
@@ -107,7 +107,7 @@ TEST_CASE("a node that talks without end is not listened to for ever") {
     }
     return test::ended(process::Cancelled{});
   });
-  const auto outcome = srun.step.carry_out(test::cluster_order({"a"}), 60s, {});
+  const auto outcome = srun.step.carry_out(test::sample_order({"a"}), 60s, {});
   CHECK(ended_by(outcome, process::OutputLimit{}));
 }
 
@@ -117,7 +117,7 @@ TEST_CASE("a step that reads nothing gets orders until its pipe is full, and the
     may_end.get_future().wait();
     return test::ended(Exited{0});
   });
-  auto order = test::cluster_order({"a"});
+  auto order = test::sample_order({"a"});
   order.settings.hidden.assign(1, std::string(600'000, 'x'));
   CHECK(ended_by(srun.step.carry_out(order, 0s, {}), process::TimedOut{}));
   CHECK(ended_by(srun.step.carry_out(order, 0s, {}), process::Lost{}));

@@ -2,7 +2,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "cluster_fixture.hpp"
+#include "order_fixture.hpp"
 
 using namespace torchwatch;
 using cluster::RoutedExecutor;
@@ -35,7 +35,7 @@ struct Noted final : executor::Executor {
 };
 
 executor::RunSpec spec_of(const std::string& attempt, Configuration configuration) {
-  auto spec = test::cluster_run(attempt);
+  auto spec = test::sample_run(attempt);
   spec.request.benchmark.configuration = configuration;
   return spec;
 }

@@ -4,7 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include "fake_slurm.hpp"
-#include "torchwatch/cluster/queue.hpp"
+#include "torchwatch/cluster/look.hpp"
 
 using namespace torchwatch;
 using namespace std::chrono_literals;
@@ -18,7 +18,7 @@ namespace {
 executor::RunBlock block_of_two_pairs() {
   executor::RunBlock block{.is_in_pairs = true};
   for (const char* const attempt : {"a", "b", "c", "d"}) {
-    block.runs.push_back(test::cluster_run(attempt));
+    block.runs.push_back(test::sample_run(attempt));
     block.runs.back().request.limits.time_ms = 30'000;
   }
   return block;
@@ -31,7 +31,7 @@ TEST_CASE("a first run asks for a node, a second one uses it, and at the end it 
   {
     SlurmExecutor executor(slurm.processes, slurm.clock, slurm.settings());
     for (const char* const attempt : {"a", "b"}) {
-      const auto outcome = executor.run(test::cluster_run(attempt), {});
+      const auto outcome = executor.run(test::sample_run(attempt), {});
       REQUIRE(outcome);
       CHECK(std::get<RunResult>(*outcome).attempt == attempt);
     }
@@ -57,7 +57,7 @@ TEST_CASE("an executor that carried out nothing touches no job of its name") {
 TEST_CASE("both runs of a pair are one order") {
   FakeSlurm slurm;
   SlurmExecutor executor(slurm.processes, slurm.clock, slurm.settings());
-  const auto outcomes = executor.run_pair({test::cluster_run("a"), test::cluster_run("b")}, {});
+  const auto outcomes = executor.run_pair({test::sample_run("a"), test::sample_run("b")}, {});
   REQUIRE(outcomes);
   CHECK(std::get<RunResult>((*outcomes)[1]).attempt == "b");
   CHECK(slurm.orders.size() == 1);
@@ -93,7 +93,7 @@ TEST_CASE("a job of an earlier torchwatch is used on, once its steps have ended"
   slurm.says("scancel", Exited{0}, "");
   slurm.says("squeue", Exited{0}, "7.batch|batch\n");
   SlurmExecutor executor(slurm.processes, slurm.clock, slurm.settings());
-  REQUIRE(executor.run(test::cluster_run("a"), {}));
+  REQUIRE(executor.run(test::sample_run("a"), {}));
   CHECK(slurm.submitted == 0);
   CHECK(slurm.ever_asked("7.3"));
   CHECK(slurm.ever_asked("--jobid=7"));
@@ -103,7 +103,7 @@ TEST_CASE("an order that is lost is carried out again, under a name of its own")
   FakeSlurm slurm;
   slurm.says("srun", process::Exited{0}, "srun: error: Node failure on n1\n");
   SlurmExecutor executor(slurm.processes, slurm.clock, slurm.settings());
-  REQUIRE(executor.run(test::cluster_run("a"), {}));
+  REQUIRE(executor.run(test::sample_run("a"), {}));
   CHECK(slurm.calls("srun") == 2);
   REQUIRE(slurm.orders.size() == 2);
   CHECK(slurm.orders[0].id == "a-1");
@@ -127,7 +127,7 @@ TEST_CASE("nodes that were left out are asked for again where no other one is up
                              test::ended(Exited{0}, ""),
                              test::ended(Exited{0}, "2|PENDING|4:00:00||ReqNodeNotAvail, x\n")};
   slurm.answers["sbatch"] = {test::ended(Exited{0}, "2\n")};
-  REQUIRE(executor.run(test::cluster_run("a"), {}));
+  REQUIRE(executor.run(test::sample_run("a"), {}));
   CHECK(slurm.ever_asked("--exclude=n1"));
   CHECK(slurm.ever_asked("2"));
   const auto specs = slurm.processes.specs();
@@ -141,7 +141,7 @@ TEST_CASE("an order that is lost three times did not take place: no run has fail
   FakeSlurm slurm;
   for (int i = 0; i < 3; ++i) slurm.says("srun", process::Signalled{9}, "srun: error: Killed\n");
   SlurmExecutor executor(slurm.processes, slurm.clock, slurm.settings());
-  const auto outcome = executor.run(test::cluster_run("a"), {});
+  const auto outcome = executor.run(test::sample_run("a"), {});
   REQUIRE_FALSE(outcome);
   CHECK(outcome.error().code == ErrorCode::unavailable);
   CHECK(outcome.error().message.starts_with("lost 3 times on the cluster: "));
@@ -149,10 +149,10 @@ TEST_CASE("an order that is lost three times did not take place: no run has fail
 
 TEST_CASE("a node that refuses an order is given back, and its reason reported") {
   FakeSlurm slurm;
-  cluster::Order refused = test::cluster_order({"a"});
-  slurm.says("srun", Exited{0}, cluster::refusal_line(refused, "/tmp is full"));
+  orders::Order refused = test::sample_order({"a"});
+  slurm.says("srun", Exited{0}, orders::refusal_line(refused, "/tmp is full"));
   SlurmExecutor executor(slurm.processes, slurm.clock, slurm.settings());
-  REQUIRE(executor.run(test::cluster_run("a"), {}));
+  REQUIRE(executor.run(test::sample_run("a"), {}));
   CHECK(slurm.ever_asked("--exclude=n1"));
   CHECK(std::ranges::any_of(slurm.log, [](const std::string& text) {
     return text == "an order was lost on node n1: /tmp is full";
@@ -163,7 +163,7 @@ TEST_CASE("a run that Slurm's memory limit ends is a run that failed, killed fro
   FakeSlurm slurm;
   slurm.says("srun", process::Exited{137}, "srun: error: n1: task 0: Out Of Memory\n");
   SlurmExecutor executor(slurm.processes, slurm.clock, slurm.settings());
-  const auto outcome = executor.run(test::cluster_run("a"), {});
+  const auto outcome = executor.run(test::sample_run("a"), {});
   REQUIRE(outcome);
   CHECK(std::get<executor::RunFailure>(*outcome).is_killed);
 }
@@ -176,7 +176,7 @@ TEST_CASE(
   slurm.says("sbatch", Exited{1}, "sbatch: error: Batch job submission failed: Socket timed out\n");
   slurm.jobs = {"7|RUNNING|1:00:00|n1|None"};
   SlurmExecutor executor(slurm.processes, slurm.clock, slurm.settings());
-  REQUIRE(executor.run(test::cluster_run("a"), {}));
+  REQUIRE(executor.run(test::sample_run("a"), {}));
   CHECK(slurm.calls("sbatch") == 1);
   CHECK(slurm.ever_asked("--jobid=7"));
 }
@@ -193,7 +193,7 @@ TEST_CASE("a controller that is away for an hour is waited for, and the log says
   std::string log;
   settings.log = [&log](const std::string& line) { log += line + "\n"; };
   SlurmExecutor executor(slurm.processes, slurm.clock, settings);
-  REQUIRE(executor.run(test::cluster_run("a"), {}));
+  REQUIRE(executor.run(test::sample_run("a"), {}));
   const std::string sentence = "Unable to contact slurm controller";
   const auto told = log.find(sentence);
   REQUIRE(told != std::string::npos);
@@ -207,14 +207,14 @@ TEST_CASE("what Slurm refuses for good is reported at once, with Slurm's words")
   SECTION("by sbatch") {
     slurm.says("sbatch", Exited{1},
                "sbatch: error: Batch job submission failed: Invalid partition name specified\n");
-    const auto outcome = executor.run(test::cluster_run("a"), {});
+    const auto outcome = executor.run(test::sample_run("a"), {});
     REQUIRE_FALSE(outcome);
     CHECK(outcome.error().code == ErrorCode::unavailable);  // no comparison ends by it
     CHECK(outcome.error().message.find("Invalid partition name") != std::string::npos);
   }
   SECTION("while the job waits") {
     slurm.jobs = {"7|PENDING|1:00:00||BadConstraints"};
-    const auto outcome = executor.run(test::cluster_run("a"), {});
+    const auto outcome = executor.run(test::sample_run("a"), {});
     REQUIRE_FALSE(outcome);
     CHECK(outcome.error().message.find("BadConstraints") != std::string::npos);
     CHECK(slurm.jobs.empty());
@@ -226,7 +226,7 @@ TEST_CASE(
   FakeSlurm slurm;
   slurm.jobs = {"7|PENDING|1:00:00||Priority"};
   SlurmExecutor executor(slurm.processes, slurm.clock, slurm.settings());
-  const auto outcome = executor.run(test::cluster_run("a"), {});
+  const auto outcome = executor.run(test::sample_run("a"), {});
   REQUIRE_FALSE(outcome);
   CHECK(outcome.error().code == ErrorCode::unavailable);
   CHECK(outcome.error().message == "no node of the cluster for 60 s: job 7 is PENDING (Priority)");
@@ -236,7 +236,7 @@ TEST_CASE(
 TEST_CASE("a run that is longer than an allocation is refused before anything is asked for") {
   FakeSlurm slurm;
   SlurmExecutor executor(slurm.processes, slurm.clock, slurm.settings());
-  auto run = test::cluster_run("a");
+  auto run = test::sample_run("a");
   run.request.limits.time_ms = 5 * 3'600'000;
   const auto outcome = executor.run(run, {});
   REQUIRE_FALSE(outcome);
@@ -248,7 +248,7 @@ TEST_CASE("an order that is stopped is cancelled, and so is its step") {
   FakeSlurm slurm;
   slurm.says("srun", process::Cancelled{}, "");
   SlurmExecutor executor(slurm.processes, slurm.clock, slurm.settings());
-  const auto outcome = executor.run(test::cluster_run("a"), {});
+  const auto outcome = executor.run(test::sample_run("a"), {});
   REQUIRE_FALSE(outcome);
   CHECK(outcome.error().code == ErrorCode::cancelled);
   CHECK(slurm.ever_asked("--steps"));
@@ -258,7 +258,7 @@ TEST_CASE("no variable of the service's environment changes what Slurm's program
   FakeSlurm slurm;
   setenv("SBATCH_PARTITION", "of somebody else", 1);
   SlurmExecutor executor(slurm.processes, slurm.clock, slurm.settings());
-  REQUIRE(executor.run(test::cluster_run("a"), {}));
+  REQUIRE(executor.run(test::sample_run("a"), {}));
   unsetenv("SBATCH_PARTITION");
   for (const auto& spec : slurm.processes.specs()) {
     for (const auto& [name, value] : spec.environment) {
@@ -273,14 +273,14 @@ TEST_CASE("a node of another machine class is given back before its runs count, 
   const auto of_class = [](const std::string& model) {
     auto result = test::believable("a");
     result.environment.facts = {{"cpu_model", model}, {"cpus", "64"}};
-    return cluster::outcome_line("a", result);
+    return orders::outcome_line("a", result);
   };
-  auto run = test::cluster_run("a");
+  auto run = test::sample_run("a");
   run.machine_class = {{"cpu_model", "Model X"}, {"gpu_model", "H100"}};
   int orders = 0;
-  slurm.answers_orders = [&](const cluster::Order& order) {
-    return cluster::greeting_line(order, "n") + of_class(++orders == 1 ? "Model Y" : "Model X") +
-           cluster::ended_line(order);
+  slurm.answers_orders = [&](const orders::Order& order) {
+    return orders::greeting_line(order, "n") + of_class(++orders == 1 ? "Model Y" : "Model X") +
+           orders::ended_line(order);
   };
   SlurmExecutor executor(slurm.processes, slurm.clock, slurm.settings());
   const auto outcome = executor.run(run, {});
@@ -297,10 +297,10 @@ TEST_CASE("a node of another machine class is given back before its runs count, 
 TEST_CASE("a node that is drained is given back between two runs") {
   FakeSlurm slurm;
   SlurmExecutor executor(slurm.processes, slurm.clock, slurm.settings());
-  REQUIRE(executor.run(test::cluster_run("a"), {}));
+  REQUIRE(executor.run(test::sample_run("a"), {}));
   slurm.says("sinfo", Exited{0}, "draining\n");
   slurm.clock.advance(31s);
-  REQUIRE(executor.run(test::cluster_run("b"), {}));
+  REQUIRE(executor.run(test::sample_run("b"), {}));
   CHECK(slurm.submitted == 2);
   CHECK(slurm.ever_asked("--exclude=n1"));
 }
@@ -316,7 +316,7 @@ TEST_CASE("an order of a lane is tried once, on the node that the lane holds") {
   CHECK(*node == "n1");
   CHECK(waited);
   CHECK(slurm.ever_asked("--job-name=torchwatch-test-1"));
-  auto run = test::cluster_run("a");
+  auto run = test::sample_run("a");
   run.node = *node;
   REQUIRE(lanes.lane(1).run(run, {}));
   run.node = "n7";
@@ -378,7 +378,7 @@ TEST_CASE("each class has lanes of its own, by names from which people see of wh
   CHECK(std::ranges::any_of(slurm.log, [](const std::string& text) {
     return text.starts_with("class h100: holds node n");
   }));
-  auto run = test::cluster_run("a");
+  auto run = test::sample_run("a");
   run.request.benchmark.configuration = cuda;
   slurm.jobs.clear();
   REQUIRE(lanes.first_lanes().run(run, {}));

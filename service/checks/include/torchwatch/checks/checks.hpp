@@ -67,7 +67,7 @@ std::vector<CheckResult> check_github(const config::Config&, platform::HttpClien
 /// the folders, has this version, the hour and a sandbox. Nothing where runs take place here.
 std::vector<CheckResult> check_cluster(const config::Config&);
 /// What is to be said of a node that has looked at itself at that time.
-std::vector<CheckResult> check_node(const cluster::NodeLook&, std::int64_t now_ms,
+std::vector<CheckResult> check_node(const orders::NodeLook&, std::int64_t now_ms,
                                     const std::string& own_version, config::SandboxKind);
 
 }  // namespace torchwatch::checks

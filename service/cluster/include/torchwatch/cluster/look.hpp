@@ -1,41 +1,28 @@
 #pragma once
 
-#include <cstdint>
 #include <filesystem>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "torchwatch/cluster/job_runner.hpp"
+#include "torchwatch/cluster/slurm_text.hpp"
+#include "torchwatch/orders/node_look.hpp"
 
 namespace torchwatch::cluster {
 
-/// What a node says of itself.
-struct NodeLook {
-  std::string node;
-  std::string version;  ///< of torchwatch-carry there
-  std::string glibc;
-  std::int64_t wall_ms = 0;         ///< its clock, in milliseconds since 1970
-  std::vector<std::string> unseen;  ///< of the paths that it was asked for
-  std::string scratch_problem;      ///< why its scratch folder cannot be used; empty: it can
-  bool has_sandbox = false;         ///< bubblewrap confines a process there
+struct NamedJob {
+  std::string name;  ///< without what all names of the service begin with: "0", "build-1234abcd"
+  Job job;
 };
 
-/// The version of this torchwatch.
-std::string own_version();
-
-/// Looks at this machine.
-NodeLook look_here(const std::filesystem::path& scratch,
-                   const std::vector<std::filesystem::path>& paths);
-
-std::string to_json(const NodeLook&);
-/// Errors: corrupt.
-Result<NodeLook> parse_look(std::string_view json);
+/// Returns the jobs in the queue that belong to a service, by the beginning of their names. Errors:
+/// unavailable.
+Result<std::vector<NamedJob>> jobs_of_service(process::ProcessRunner&, const std::string& prefix);
 
 /// Runs `torchwatch-carry look` as a job and returns what the node says. Errors: unavailable (no
 /// node came, Slurm refuses the job, the program is not seen there), corrupt.
-Result<NodeLook> look_at_node(process::ProcessRunner&, const platform::Clock&, JobRunner::Settings,
-                              const std::filesystem::path& scratch,
-                              const std::vector<std::filesystem::path>& paths);
+Result<orders::NodeLook> look_at_node(process::ProcessRunner&, const platform::Clock&,
+                                      JobRunner::Settings, const std::filesystem::path& scratch,
+                                      const std::vector<std::filesystem::path>& paths);
 
 }  // namespace torchwatch::cluster

@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "torchwatch/cluster/order.hpp"
 #include "torchwatch/cluster/routed_executor.hpp"
 #include "torchwatch/executor/executor.hpp"
+#include "torchwatch/orders/order.hpp"
 #include "torchwatch/platform/clock.hpp"
 #include "torchwatch/process/process.hpp"
 
@@ -34,7 +34,7 @@ class SlurmExecutor final : public executor::Executor {
     std::chrono::seconds start_limit{20};      ///< of a step
     std::chrono::milliseconds poll{2000};      ///< from one look at the queue to the next
     bool copies = false;  ///< of builds and kits, on the nodes, which do not see the service's
-    CarrySettings carry;
+    orders::CarrySettings carry;
     /// Gets what people may want to know: a node that came, an order that was lost and why.
     std::function<void(const std::string&)> log = [](const std::string&) {};
   };
@@ -65,10 +65,11 @@ class SlurmExecutor final : public executor::Executor {
   class Lane;
   struct Loss;
   struct Said;
-  static std::optional<Loss> loss_of(const process::ProcessOutcome&, const Answer&, const Order&);
+  static std::optional<Loss> loss_of(const process::ProcessOutcome&, const orders::Answer&,
+                                     const orders::Order&);
   Status require_node(const std::string& wanted) const;
   bool is_one_order(const executor::RunBlock&) const;
-  Said ask(const Order&, std::chrono::seconds limit, const std::stop_token& stop);
+  Said ask(const orders::Order&, std::chrono::seconds limit, const std::stop_token& stop);
   Result<std::vector<executor::RunOutcome>> carry_out(executor::RunBlock, std::stop_token);
 
   Settings settings_;

@@ -8,7 +8,7 @@
 #include "torchwatch/records/error.hpp"
 #include "torchwatch/records/unique_fd.hpp"
 
-namespace torchwatch::cluster {
+namespace torchwatch::orders {
 
 /// Reads a descriptor line by line.
 class Lines {
@@ -29,4 +29,4 @@ class Lines {
   std::stop_callback<std::function<void()>> on_stop_;
 };
 
-}  // namespace torchwatch::cluster
+}  // namespace torchwatch::orders

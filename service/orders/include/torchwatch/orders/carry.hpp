@@ -5,9 +5,9 @@
 #include <string>
 #include <string_view>
 
-#include "torchwatch/cluster/order.hpp"
+#include "torchwatch/orders/order.hpp"
 
-namespace torchwatch::cluster {
+namespace torchwatch::orders {
 
 /// Carries out an order on this machine with a LocalExecutor, while it holds the machine's lock,
 /// and says each line of the answer as soon as it is known. When `stop` is requested it ends its
@@ -19,4 +19,4 @@ void carry(const Order&, const std::function<void(const std::string&)>& say, std
 void carry(const ProcessOrder&, const std::function<void(const std::string&)>& say,
            std::stop_token stop);
 
-}  // namespace torchwatch::cluster
+}  // namespace torchwatch::orders

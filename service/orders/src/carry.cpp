@@ -1,4 +1,4 @@
-#include "torchwatch/cluster/carry.hpp"
+#include "torchwatch/orders/carry.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -8,16 +8,16 @@
 #include <optional>
 #include <thread>
 
-#include "node_copies.hpp"
 #include "own_folder.hpp"
 #include "torchwatch/executor/local_executor.hpp"
 #include "torchwatch/executor/machine_lock.hpp"
+#include "torchwatch/orders/node_copies.hpp"
 #include "torchwatch/platform/clock.hpp"
 #include "torchwatch/process/process.hpp"
 #include "torchwatch/records/unique_fd.hpp"
 #include "torchwatch/sandbox/sandbox.hpp"
 
-namespace torchwatch::cluster {
+namespace torchwatch::orders {
 namespace {
 
 std::string value_of(const char* variable) {
@@ -137,4 +137,4 @@ void carry(const ProcessOrder& order, const std::function<void(const std::string
   if (!stop.stop_requested()) say(process_ended_line(order, outcome));
 }
 
-}  // namespace torchwatch::cluster
+}  // namespace torchwatch::orders

@@ -1,4 +1,4 @@
-#include "node_copies.hpp"
+#include "torchwatch/orders/node_copies.hpp"
 
 #include <algorithm>
 #include <set>
@@ -7,7 +7,7 @@
 #include "torchwatch/builds/file_hashes.hpp"
 #include "torchwatch/platform/folder.hpp"
 
-namespace torchwatch::cluster {
+namespace torchwatch::orders {
 namespace {
 
 namespace fs = std::filesystem;
@@ -139,4 +139,4 @@ void NodeCopies::keep_within(std::int64_t bytes) const {
   remove_unlinked(contents());
 }
 
-}  // namespace torchwatch::cluster
+}  // namespace torchwatch::orders

@@ -1,4 +1,4 @@
-#include "torchwatch/cluster/copied_folder.hpp"
+#include "torchwatch/orders/copied_folder.hpp"
 
 #include <algorithm>
 
@@ -6,7 +6,7 @@
 #include "torchwatch/digest/sha256.hpp"
 #include "torchwatch/platform/folder.hpp"
 
-namespace torchwatch::cluster {
+namespace torchwatch::orders {
 namespace {
 
 namespace fs = std::filesystem;
@@ -84,4 +84,4 @@ Result<std::vector<CopiedFolder>> folders_of(const executor::RunBlock& block) {
   return folders;
 }
 
-}  // namespace torchwatch::cluster
+}  // namespace torchwatch::orders

@@ -1,6 +1,6 @@
 // torchwatch-carry: carries out orders on a node, one after the other, until its input ends. An
 // order comes in on standard input as one line of JSON, the answer goes out on standard output
-// (torchwatch/cluster/order.hpp). With the argument `process` the one order is a program to run,
+// (torchwatch/orders/order.hpp). With the argument `process` the one order is a program to run,
 // such as a build's recipe. `look SCRATCH PATH...` reads nothing and says what `torchwatch check`
 // wants to know of a node.
 //
@@ -14,10 +14,10 @@
 #include <vector>
 
 #include "lines.hpp"
-#include "torchwatch/cluster/carry.hpp"
-#include "torchwatch/cluster/look.hpp"
+#include "torchwatch/orders/carry.hpp"
+#include "torchwatch/orders/node_look.hpp"
 
-namespace cluster = torchwatch::cluster;
+namespace orders = torchwatch::orders;
 
 namespace {
 
@@ -39,21 +39,21 @@ sigset_t ending_signals() {
 }
 
 /// Errors: those of an order.
-torchwatch::Status carry_orders(cluster::Lines& lines, const std::stop_token& stop) {
+torchwatch::Status carry_orders(orders::Lines& lines, const std::stop_token& stop) {
   for (;;) {
     TW_TRY(const auto line, lines.next());
     if (!line) return {};
-    TW_TRY(const auto order, cluster::parse_order(*line));
-    cluster::carry(order, say, stop);
+    TW_TRY(const auto order, orders::parse_order(*line));
+    orders::carry(order, say, stop);
   }
 }
 
 /// Errors: those of the order.
-torchwatch::Status carry_process(cluster::Lines& lines, const std::stop_token& stop) {
+torchwatch::Status carry_process(orders::Lines& lines, const std::stop_token& stop) {
   TW_TRY(const auto line, lines.next());
   if (!line) return {};
-  TW_TRY(const auto order, cluster::parse_process_order(*line));
-  cluster::carry(order, say, stop);
+  TW_TRY(const auto order, orders::parse_process_order(*line));
+  orders::carry(order, say, stop);
   return {};
 }
 
@@ -62,7 +62,7 @@ torchwatch::Status carry_process(cluster::Lines& lines, const std::stop_token& s
 int main(int argc, char** argv) {
   const std::vector<std::filesystem::path> arguments(argv + 1, argv + argc);
   if (arguments.size() >= 2 && arguments[0] == "look") {
-    say(to_json(cluster::look_here(arguments[1], {arguments.begin() + 2, arguments.end()})));
+    say(to_json(orders::look_here(arguments[1], {arguments.begin() + 2, arguments.end()})));
     return 0;
   }
   const auto signals = ending_signals();
@@ -73,7 +73,7 @@ int main(int argc, char** argv) {
     for (int signal = 0; sigwait(&signals, &signal) == 0 && signal != kDone;) stop.request_stop();
   });
   const bool is_process = !arguments.empty() && arguments[0] == "process";
-  cluster::Lines lines(STDIN_FILENO, stop.get_token());
+  orders::Lines lines(STDIN_FILENO, stop.get_token());
   const auto carried =
       is_process ? carry_process(lines, stop.get_token()) : carry_orders(lines, stop.get_token());
   pthread_kill(ender.native_handle(), kDone);

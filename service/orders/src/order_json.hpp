@@ -7,7 +7,7 @@
 
 #include "torchwatch/records/error.hpp"
 
-namespace torchwatch::cluster {
+namespace torchwatch::orders {
 
 /// The version of orders and answers; another one is of another torchwatch.
 inline constexpr int kOrderSchema = 3;
@@ -48,4 +48,4 @@ class Reader {
   std::string wrong_;
 };
 
-}  // namespace torchwatch::cluster
+}  // namespace torchwatch::orders

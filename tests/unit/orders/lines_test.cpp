@@ -7,10 +7,10 @@
 #include <catch2/catch.hpp>
 #include <future>
 
-#include "torchwatch/cluster/order.hpp"
+#include "torchwatch/orders/order.hpp"
 
 using namespace torchwatch;
-using cluster::Lines;
+using orders::Lines;
 
 namespace {
 
@@ -58,7 +58,7 @@ TEST_CASE("a line longer than an order is refused") {
   Pipe pipe;
   Lines lines(pipe.output.get(), {});
   auto writer = std::async(std::launch::async, [&] {
-    pipe.write_all(std::string(cluster::kOrderBytesMax + 60'000, 'x'));
+    pipe.write_all(std::string(orders::kOrderBytesMax + 60'000, 'x'));
     pipe.input.reset();
   });
   const auto line = lines.next();

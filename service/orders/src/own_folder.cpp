@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 
-namespace torchwatch::cluster {
+namespace torchwatch::orders {
 namespace {
 
 namespace fs = std::filesystem;
@@ -42,4 +42,4 @@ Status make_own_folder(const fs::path& folder) {
   return {};
 }
 
-}  // namespace torchwatch::cluster
+}  // namespace torchwatch::orders

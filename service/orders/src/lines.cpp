@@ -8,9 +8,9 @@
 #include <cerrno>
 #include <cstdint>
 
-#include "torchwatch/cluster/order.hpp"
+#include "torchwatch/orders/order.hpp"
 
-namespace torchwatch::cluster {
+namespace torchwatch::orders {
 
 Lines::Lines(int descriptor, const std::stop_token& stop)
     : descriptor_(descriptor),
@@ -46,4 +46,4 @@ bool Lines::read_more() {
   return got > 0;
 }
 
-}  // namespace torchwatch::cluster
+}  // namespace torchwatch::orders

@@ -1,4 +1,4 @@
-#include "torchwatch/cluster/order.hpp"
+#include "torchwatch/orders/order.hpp"
 
 #include <algorithm>
 #include <array>
@@ -7,8 +7,9 @@
 
 #include "order_json.hpp"
 #include "torchwatch/executor/belief.hpp"
+#include "torchwatch/records/hex.hpp"
 
-namespace torchwatch::cluster {
+namespace torchwatch::orders {
 namespace {
 
 using nlohmann::json;
@@ -36,11 +37,8 @@ bool is_below(const std::filesystem::path& path) {
          *path.begin() != "..";
 }
 
-bool is_sha256(const std::string& text) {
-  return text.size() == 64 && text.find_first_not_of("0123456789abcdef") == std::string::npos;
-}
-
 Result<CopiedFolder> copied_folder_of(const json& object) {
+  constexpr std::size_t kSha256Digits = 64;
   std::string root;
   std::vector<std::array<std::string, 2>> files;
   Reader reader(object);
@@ -49,7 +47,7 @@ Result<CopiedFolder> copied_folder_of(const json& object) {
   TW_TRY_VOID(reader.status());
   CopiedFolder folder{.root = root, .files = {}};
   for (auto& [path, sha256] : files) {
-    if (!is_below(path) || !is_sha256(sha256)) {
+    if (!is_below(path) || !is_hex(sha256, kSha256Digits, kSha256Digits)) {
       return fail(ErrorCode::invalid, "order: a copy with the file " + path + " of " + sha256);
     }
     folder.files.push_back({path, std::move(sha256)});
@@ -293,4 +291,4 @@ Answer parse_answer(const Order& order, std::string_view output, std::chrono::na
   return answer;
 }
 
-}  // namespace torchwatch::cluster
+}  // namespace torchwatch::orders

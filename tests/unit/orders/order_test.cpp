@@ -1,16 +1,16 @@
-#include "torchwatch/cluster/order.hpp"
+#include "torchwatch/orders/order.hpp"
 
 #include <rapidcheck.h>
 
 #include <catch2/catch.hpp>
 
-#include "cluster_fixture.hpp"
+#include "order_fixture.hpp"
 
 using namespace torchwatch;
-using namespace torchwatch::cluster;
+using namespace torchwatch::orders;
 using executor::RunFailure;
 using namespace std::chrono_literals;
-using test::cluster_order;
+using test::sample_order;
 using test::whole_answer;
 
 namespace {
@@ -25,7 +25,7 @@ std::string failure_of(const Answer& answer, std::size_t index = 0) {
 }  // namespace
 
 TEST_CASE("an order that is written and read again is the same, on one line") {
-  auto order = cluster_order({"a", "b"});
+  auto order = sample_order({"a", "b"});
   order.block.runs[1].fresh_copy = true;
   order.settings.threads = 3;
   order.settings.sandbox = "bubblewrap";
@@ -40,7 +40,7 @@ TEST_CASE("an order that is written and read again is the same, on one line") {
 }
 
 TEST_CASE("the command of an external workload reaches the node as it is") {
-  auto order = cluster_order({"a", "b"});
+  auto order = sample_order({"a", "b"});
   order.block.runs[1].command = {.words = {"/usr/bin/python3", "./x \"y\""},
                                  .readable = {"/opt/mlp"}};
   order.block.runs[1].request.metrics = {Metric::time};
@@ -54,7 +54,7 @@ TEST_CASE("the command of an external workload reaches the node as it is") {
 }
 
 TEST_CASE("an order that is cut, strange or of another version is refused") {
-  const auto text = to_json(cluster_order({"a"}));
+  const auto text = to_json(sample_order({"a"}));
   const std::string of_later = "{\"carry\":9" + text.substr(10);
   for (const auto& wrong : {std::string(), text.substr(0, text.size() / 2), std::string("[]"),
                             std::string("{}"), std::string(100'000, '['), of_later}) {
@@ -63,7 +63,7 @@ TEST_CASE("an order that is cut, strange or of another version is refused") {
 }
 
 TEST_CASE("an order without runs, with too many, or with half a pair is refused") {
-  auto pair = cluster_order({"a", "b"});
+  auto pair = sample_order({"a", "b"});
   pair.block.is_in_pairs = true;
   REQUIRE(parse_order(to_json(pair)));
   CHECK(parse_order(to_json(pair))->block.is_in_pairs);
@@ -71,14 +71,14 @@ TEST_CASE("an order without runs, with too many, or with half a pair is refused"
   half.block.runs.pop_back();
   CHECK(parse_order(to_json(half)).error().message == "order: one run of a pair is missing");
   for (const std::size_t runs : {std::size_t{0}, kRunsMax + 1}) {
-    auto order = cluster_order({"a"});
-    order.block.runs.assign(runs, test::cluster_run("a"));
+    auto order = sample_order({"a"});
+    order.block.runs.assign(runs, test::sample_run("a"));
     CHECK(parse_order(to_json(order)).error().message == "order: must have 1 to 16 runs");
   }
 }
 
 TEST_CASE("a whole answer has an outcome for each run, in the order of the runs") {
-  const auto order = cluster_order({"a", "b"});
+  const auto order = sample_order({"a", "b"});
   auto turned =
       greeting_line(order, "n2") + outcome_line("b", test::believable("b")) +
       outcome_line("a", RunFailure{.reason = "crashed", .output = "x", .is_killed = true}) +
@@ -92,7 +92,7 @@ TEST_CASE("a whole answer has an outcome for each run, in the order of the runs"
 }
 
 TEST_CASE("srun's own messages between the lines take nothing from an answer") {
-  const auto order = cluster_order({"a"});
+  const auto order = sample_order({"a"});
   const auto answer =
       parse_answer(order, "srun: a warning\n" + whole_answer(order) + "srun: error: x\n", 1s);
   CHECK(answer.is_whole());
@@ -100,7 +100,7 @@ TEST_CASE("srun's own messages between the lines take nothing from an answer") {
 }
 
 TEST_CASE("an answer that is cut anywhere before its last line counts as nothing") {
-  const auto order = cluster_order({"a", "b"});
+  const auto order = sample_order({"a", "b"});
   const auto text = whole_answer(order);
   for (std::size_t size = 0; size + 1 < text.size(); size += 7) {
     INFO(size);
@@ -109,21 +109,21 @@ TEST_CASE("an answer that is cut anywhere before its last line counts as nothing
 }
 
 TEST_CASE("an answer of another order, or of an earlier try of this one, counts as nothing") {
-  const auto order = cluster_order({"a"});
+  const auto order = sample_order({"a"});
   auto earlier = order;
   earlier.id = "a-0";
   CHECK_FALSE(parse_answer(order, whole_answer(earlier), 1s).is_whole());
-  CHECK_FALSE(parse_answer(order, whole_answer(cluster_order({"x"})), 1s).is_whole());
+  CHECK_FALSE(parse_answer(order, whole_answer(sample_order({"x"})), 1s).is_whole());
 }
 
 TEST_CASE("an outcome that is there twice makes the answer count as nothing") {
-  const auto order = cluster_order({"a"});
+  const auto order = sample_order({"a"});
   const auto twice = outcome_line("a", test::believable("a")) + whole_answer(order);
   CHECK_FALSE(parse_answer(order, twice, 1s).is_whole());
 }
 
 TEST_CASE("a result that cannot be believed is a run that failed, as it is on this machine") {
-  const auto order = cluster_order({"a"});
+  const auto order = sample_order({"a"});
   const auto told = [&](const RunResult& result) {
     return failure_of(parse_answer(order, outcome_line("a", result) + ended_line(order), 1s));
   };
@@ -137,7 +137,7 @@ TEST_CASE("a result that cannot be believed is a run that failed, as it is on th
 }
 
 TEST_CASE("a refusal gives the node's reason, printable and short") {
-  const auto order = cluster_order({"a"});
+  const auto order = sample_order({"a"});
   const auto answer = parse_answer(order,
                                    refusal_line(order,
                                                 "no\x01"
@@ -147,11 +147,11 @@ TEST_CASE("a refusal gives the node's reason, printable and short") {
   CHECK_FALSE(answer.is_whole());
   CHECK(answer.refusal.starts_with("no?disk"));
   CHECK(answer.refusal.size() <= 4096);
-  CHECK(parse_answer(order, refusal_line(cluster_order({"b"}), "no"), 1s).refusal.empty());
+  CHECK(parse_answer(order, refusal_line(sample_order({"b"}), "no"), 1s).refusal.empty());
 }
 
 TEST_CASE("no text that a node sends ends the service") {
-  const auto order = cluster_order({"a"});
+  const auto order = sample_order({"a"});
   const std::string deep = "{\"a\":" + std::string(200'000, '[') + "\n";
   CHECK_FALSE(parse_answer(order, deep, 1s).is_whole());
   CHECK(rc::check("any change of an answer is survived", [&] {

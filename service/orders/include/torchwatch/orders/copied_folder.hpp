@@ -6,7 +6,7 @@
 
 #include "torchwatch/executor/executor.hpp"
 
-namespace torchwatch::cluster {
+namespace torchwatch::orders {
 
 /// Files of the service's machine that a node keeps a copy of, on its own disk.
 struct CopiedFolder {
@@ -26,4 +26,4 @@ struct CopiedFolder {
 /// process. Errors: those of builds::FileHashes.
 Result<std::vector<CopiedFolder>> folders_of(const executor::RunBlock&);
 
-}  // namespace torchwatch::cluster
+}  // namespace torchwatch::orders

@@ -8,11 +8,11 @@
 #include <string_view>
 #include <vector>
 
-#include "torchwatch/cluster/copied_folder.hpp"
 #include "torchwatch/executor/executor.hpp"
+#include "torchwatch/orders/copied_folder.hpp"
 #include "torchwatch/process/process.hpp"
 
-namespace torchwatch::cluster {
+namespace torchwatch::orders {
 
 /// How a node carries out runs: the service's own settings, so that runs there and here agree.
 struct CarrySettings {
@@ -99,4 +99,4 @@ std::string process_ended_line(const ProcessOrder&, const process::ProcessOutcom
 std::optional<process::ProcessOutcome> parse_process_end(const ProcessOrder&,
                                                          std::string_view output);
 
-}  // namespace torchwatch::cluster
+}  // namespace torchwatch::orders

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "torchwatch/cluster/copied_folder.hpp"
+#include "torchwatch/orders/copied_folder.hpp"
 
-namespace torchwatch::cluster {
+namespace torchwatch::orders {
 
 /// The end of a file's name while it arrives.
 inline constexpr const char* kArriving = ".arriving";
@@ -38,4 +38,4 @@ class NodeCopies {
   std::filesystem::path folder_;
 };
 
-}  // namespace torchwatch::cluster
+}  // namespace torchwatch::orders

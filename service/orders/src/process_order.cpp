@@ -1,7 +1,7 @@
 #include "order_json.hpp"
-#include "torchwatch/cluster/order.hpp"
+#include "torchwatch/orders/order.hpp"
 
-namespace torchwatch::cluster {
+namespace torchwatch::orders {
 namespace {
 
 using nlohmann::json;
@@ -90,4 +90,4 @@ std::optional<process::ProcessOutcome> parse_process_end(const ProcessOrder& ord
   return outcome;
 }
 
-}  // namespace torchwatch::cluster
+}  // namespace torchwatch::orders

@@ -5,7 +5,7 @@
 
 #include "torchwatch/records/error.hpp"
 
-namespace torchwatch::cluster {
+namespace torchwatch::orders {
 
 /// Returns Slurm's name of the node: several may share a host in a trial.
 std::string node_name();
@@ -14,4 +14,4 @@ std::string node_name();
 /// that name before. Errors: unavailable.
 Status make_own_folder(const std::filesystem::path& folder);
 
-}  // namespace torchwatch::cluster
+}  // namespace torchwatch::orders

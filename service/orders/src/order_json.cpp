@@ -1,6 +1,6 @@
 #include "order_json.hpp"
 
-namespace torchwatch::cluster {
+namespace torchwatch::orders {
 
 using nlohmann::json;
 
@@ -25,4 +25,4 @@ std::string text_of(const json& object, const char* name) {
   return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
 
-}  // namespace torchwatch::cluster
+}  // namespace torchwatch::orders
