@@ -55,7 +55,7 @@ LOCAL_LINKS = "[...document.links].map(a => a.href)"
 # - spilt: cells that something sticks out of, and so lies on their neighbours; where the names of
 #   columns stand in the cells, as ::before, they count, wherever they are placed;
 # - outside: tables that stick out of their column;
-# - covered: texts of a heat map that its cells lie on, apart from the labels of cells.
+# - covered: texts of a heat map that its cells lie on, and labels of cells that do not lie on one.
 OUTLINE = """() => {
 const shown = what =>
   [...document.querySelectorAll(what)].filter(each => each.checkVisibility());
@@ -67,7 +67,11 @@ const isUnder = (text, cell) => !cell.each.parentElement.contains(text.each)
 const covered = drawing => {
   const cells = [...drawing.querySelectorAll('rect.cell')].map(boxed);
   const texts = [...drawing.querySelectorAll('text:not([aria-hidden])')].map(boxed);
-  return texts.filter(text => cells.some(cell => isUnder(text, cell)));
+  const labels = [...drawing.querySelectorAll('text[aria-hidden] tspan')].map(boxed);
+  const isOn = (label, cell) => isUnder(label, cell)
+    && cell.each.compareDocumentPosition(label.each) & Node.DOCUMENT_POSITION_FOLLOWING;
+  return texts.filter(text => cells.some(cell => isUnder(text, cell)))
+    .concat(labels.filter(label => cells.filter(cell => isOn(label, cell)).length !== 1));
 };
 const isNamedBy = (drawing, what) => {
   const own = drawing.querySelector(`:scope > ${what}`);

@@ -63,8 +63,8 @@ std::string noise_text(const NodeLevel& level) {
 std::string sentence(const ClassReport& report, const std::string& node, const std::string& what) {
   const auto others = report.nodes.size() == 2 ? " the other one" : " the others";
   return "node " + node + " of the class " + report.machine_class.name + " " + what + others +
-         " of its class: leave it out by [slurm] options = [\"--exclude=" + node +
-         "\"], or repair it";
+         " of its class: leave it out by options = [\"--exclude=" + node +
+         "\"] of [slurm] or of its [[slurm.class]], or repair it";
 }
 
 }  // namespace

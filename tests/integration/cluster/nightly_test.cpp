@@ -126,6 +126,13 @@ struct Nightly {
     CHECK(services.database.check_invariants().value().empty());
   }
 
+  /// What runs there says that the node is of another machine class.
+  void give_another_processor(const std::string& node) const {
+    const auto folder = "scratch/" + node;
+    trial.write(folder + "/behaviour", "fact cpu_model other\n");
+    test::fs::permissions(trial.folder / folder, test::fs::perms::owner_all);
+  }
+
   /// The nodes of each benchmark in each pass.
   std::map<std::pair<Benchmark, Pass>, std::set<std::string>> nodes(storage::Id comparison) const {
     std::map<std::pair<Benchmark, Pass>, std::set<std::string>> nodes;
@@ -209,8 +216,7 @@ TEST_CASE("a nightly in which a node is killed later names its culprits, too", "
 TEST_CASE("a nightly on nodes of two machine classes is measured on one of them, and says so",
           "[.][fault]") {
   Nightly night;
-  night.trial.write("scratch/n3/behaviour", "fact cpu_model other\n");
-  test::fs::permissions(night.trial.folder / "scratch/n3", test::fs::perms::owner_all);
+  night.give_another_processor("n3");
   const auto comparison = night.carry_out();
   night.require_culprits(comparison);
   std::set<std::string> used;
@@ -236,8 +242,7 @@ TEST_CASE("a nightly of two machine classes is measured, and searched, on the no
   last.constraint = "kind_b";
   last.gres = "gpu:1";
   Nightly night({first, last});
-  night.trial.write("scratch/n3/behaviour", "fact cpu_model other\n");
-  test::fs::permissions(night.trial.folder / "scratch/n3", test::fs::perms::owner_all);
+  night.give_another_processor("n3");
   const auto comparison = night.carry_out();
   night.require_culprits(comparison);
   std::set<std::string> used;

@@ -48,8 +48,9 @@ TEST_CASE_METHOD(Place, "a node that takes 30 % longer is found by what both nod
   CHECK_THAT(complaints.front(),
              Catch::Matches("node n2 of the class Model X, 2 cores takes (29|30|31) % longer "
                             "\\(2[89] to 3[12] %, 40 benchmarks of 5 builds\\) than the other one "
-                            "of its class: leave it out by \\[slurm\\] options = "
-                            "\\[\"--exclude=n2\"\\], or repair it"));
+                            "of its class: leave it out by options = "
+                            "\\[\"--exclude=n2\"\\] of \\[slurm\\] or of its "
+                            "\\[\\[slurm.class\\]\\], or repair it"));
 }
 
 TEST_CASE_METHOD(Place, "equal nodes are listed, and nothing is said about them") {
