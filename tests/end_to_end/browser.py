@@ -61,13 +61,16 @@ const shown = what =>
   [...document.querySelectorAll(what)].filter(each => each.checkVisibility());
 const right = each => each.getBoundingClientRect().right;
 const boxed = each => ({ each, box: each.getBoundingClientRect() });
+// What was never on the screen may have another place when it is measured for the first time, where
+// a glyph is of another font.
+const settled = all => all.map(each => (boxed(each), each));
 const isUnder = (text, cell) => !cell.each.parentElement.contains(text.each)
   && text.box.left < cell.box.right - 1 && text.box.right > cell.box.left + 1
   && text.box.top < cell.box.bottom - 4 && text.box.bottom > cell.box.top + 4;
 const covered = drawing => {
   const cells = [...drawing.querySelectorAll('rect.cell')].map(boxed);
   const texts = [...drawing.querySelectorAll('text:not([aria-hidden])')].map(boxed);
-  const labels = [...drawing.querySelectorAll('text[aria-hidden] tspan')].map(boxed);
+  const labels = settled([...drawing.querySelectorAll('text[aria-hidden] tspan')]).map(boxed);
   const isOn = (label, cell) => isUnder(label, cell)
     && cell.each.compareDocumentPosition(label.each) & Node.DOCUMENT_POSITION_FOLLOWING;
   return texts.filter(text => cells.some(cell => isUnder(text, cell)))
