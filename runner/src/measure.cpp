@@ -15,6 +15,7 @@
 #include "torchwatch/runner/libtorch.hpp"
 #include "torchwatch/runner/memory_pass.hpp"
 #include "torchwatch/runner/memory_refusal.hpp"
+#include "torchwatch/runner/output_figures.hpp"
 #include "torchwatch/runner/process_isolation.hpp"
 #include "torchwatch/runner/profile_pass.hpp"
 #include "torchwatch/runner/timing_pass.hpp"
@@ -84,6 +85,9 @@ void run_memory(const models::Definition& definition, const Request& request, Ru
   const auto setup = setup_of(request);
   const auto build = [&] { return models::build(definition, setup); };
   watch_memory(build, setup.device, request, result);
+  if (request.outputs && has_comparable_outputs(request.benchmark.workload)) {
+    result.outputs = outputs_of(definition, setup);
+  }
 }
 
 /// Without a recorder a CPU's operators can be traced, where that is asked for.

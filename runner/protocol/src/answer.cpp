@@ -59,6 +59,9 @@ Status check_memory(const Request& request, const RunResult& result) {
     return lacks(Pass::memory, "must have cpu_peak");
   if (!is_external && request.leak_iterations > 0 && !result.leak)
     return lacks(Pass::memory, "must have leak");
+  if (result.values.contains(Metric::output_difference)) {
+    return lacks(Pass::memory, "must not state output_difference: the service computes it");
+  }
   const auto growth = result.values.find(Metric::leak_growth);
   if (growth != result.values.end() &&
       (!result.leak || result.leak->growth_bytes_per_iteration != growth->second)) {

@@ -147,6 +147,30 @@ Result<std::vector<std::int64_t>> ObjectReader::integers(std::string_view name, 
   return numbers;
 }
 
+Result<double> ObjectReader::figure(std::string_view name) {
+  const json* value = find(name);
+  if (value == nullptr) return wrong(name, "is missing");
+  if (value->is_null()) return std::numeric_limits<double>::quiet_NaN();
+  if (!value->is_number()) return wrong(name, "must be a number, or null for what is not finite");
+  return value->get<double>();
+}
+
+Result<std::vector<double>> ObjectReader::figures(std::string_view name, std::size_t count_max) {
+  std::vector<double> figures;
+  const json* value = find(name);
+  if (value == nullptr) return figures;
+  const auto is_figure = [](const json& each) { return each.is_number() || each.is_null(); };
+  if (!value->is_array() || value->size() > count_max || !std::ranges::all_of(*value, is_figure)) {
+    return wrong(name, "must be a list of at most " + std::to_string(count_max) +
+                           " numbers, null for what is not finite");
+  }
+  for (const json& each : *value) {
+    figures.push_back(each.is_null() ? std::numeric_limits<double>::quiet_NaN()
+                                     : each.get<double>());
+  }
+  return figures;
+}
+
 Result<std::vector<std::string>> ObjectReader::texts(std::string_view name, std::size_t count_max) {
   std::vector<std::string> texts;
   const json* value = find(name);
@@ -187,6 +211,21 @@ Result<std::optional<ObjectReader>> ObjectReader::object(std::string_view name) 
   if (value == nullptr || value->is_null()) return std::optional<ObjectReader>();
   if (!value->is_object()) return wrong(name, "must be an object");
   return std::optional<ObjectReader>(std::in_place, *value, path_of(name));
+}
+
+Result<std::vector<ObjectReader>> ObjectReader::objects(std::string_view name,
+                                                        std::size_t count_max) {
+  std::vector<ObjectReader> objects;
+  const json* value = find(name);
+  if (value == nullptr || value->is_null()) return objects;
+  const auto is_object = [](const json& each) { return each.is_object(); };
+  if (!value->is_array() || value->size() > count_max || !std::ranges::all_of(*value, is_object)) {
+    return wrong(name, "must be a list of at most " + std::to_string(count_max) + " objects");
+  }
+  for (const json& each : *value) {
+    objects.emplace_back(each, path_of(name) + "[" + std::to_string(objects.size()) + "]");
+  }
+  return objects;
 }
 
 Status ObjectReader::refuse_unknown() const {

@@ -48,11 +48,17 @@ class ObjectReader {
   Result<std::string> text(std::string_view name, std::size_t bytes_max,
                            std::optional<std::string> fallback = {});
   Result<std::vector<std::int64_t>> integers(std::string_view name, Range, std::size_t count_max);
+  /// A number; not a number where it is null.
+  Result<double> figure(std::string_view name);
+  /// Numbers, among which null stands for what is not finite.
+  Result<std::vector<double>> figures(std::string_view name, std::size_t count_max);
   Result<std::vector<std::string>> texts(std::string_view name, std::size_t count_max);
   Result<std::map<std::string, std::int64_t>> integer_map(std::string_view name, Range);
   Result<std::map<std::string, std::string>> text_map(std::string_view name);
   /// The object under `name`; empty if it is absent or null.
   Result<std::optional<ObjectReader>> object(std::string_view name);
+  /// A list of objects; none if it is absent or null.
+  Result<std::vector<ObjectReader>> objects(std::string_view name, std::size_t count_max);
 
   /// Reads a member that is a word of the vocabulary by the word's parse function.
   template <typename T>

@@ -59,6 +59,12 @@ Status read_chrome_trace(ObjectReader& in, Request& request) {
   return in.wrong("chrome_trace", "is for the pass \"profile\" alone");
 }
 
+Status read_outputs(ObjectReader& in, Request& request) {
+  TW_TRY(request.outputs, in.boolean("outputs", request.outputs));
+  if (!request.outputs || request.pass == Pass::memory) return {};
+  return in.wrong("outputs", "is for the pass \"memory\" alone");
+}
+
 Status read_planted_slowdown(ObjectReader& in, Request& request) {
   TW_TRY(request.planted_slowdown, in.number("planted_slowdown", 0, kSlowdownMax, 0));
   if (request.planted_slowdown == 0 || request.pass == Pass::timing) return {};
@@ -139,6 +145,7 @@ std::string to_json(const Request& request) {
   for (const auto metric : request.metrics) object["metrics"].push_back(to_string(metric));
   if (request.flush_denormals) object["flush_denormals"] = true;
   if (request.zero_gradients) object["zero_gradients"] = true;
+  if (request.outputs) object["outputs"] = true;
   return dump(object);
 }
 
@@ -163,6 +170,7 @@ Result<Request> parse_request(std::string_view json) {
   TW_TRY_VOID(read_metrics(in, request));
   TW_TRY(request.flush_denormals, in.boolean("flush_denormals", request.flush_denormals));
   TW_TRY(request.zero_gradients, in.boolean("zero_gradients", request.zero_gradients));
+  TW_TRY_VOID(read_outputs(in, request));
   TW_TRY_VOID(in.refuse_unknown());
   return request;
 }

@@ -12,12 +12,17 @@ constexpr std::size_t kReasonBytesMax = 64U << 10U;
 constexpr std::int64_t kNanosecondsMax = 86'400'000'000'000;  // a day
 constexpr std::int64_t kBytesMax = std::int64_t{1} << 50;
 constexpr std::int64_t kItemsMax = std::int64_t{1} << 60;
+constexpr std::size_t kOutputsMax = 1024;
+constexpr std::size_t kOutputNameBytesMax = 400;
+constexpr std::size_t kFiguresMax = 64;
 constexpr Range kFlops{0, std::int64_t{1} << 62};
 constexpr Range kDuration{1, kNanosecondsMax};
+constexpr Range kDifference{0, kOutputDifferenceMax};
 
 /// Retention can be negative: a one-off buffer of the constructor may be gone at the end.
 Range range_of(Metric metric) {
   if (metric == Metric::throughput) return {1, kItemsMax};
+  if (metric == Metric::output_difference) return kDifference;
   if (pass_of(metric) == Pass::timing) return kDuration;
   return {metric == Metric::leak_retained ? -kBytesMax : 0, kBytesMax};
 }
@@ -31,6 +36,17 @@ json leak_json(const LeakFigures& leak) {
           {"retained_bytes", leak.retained_bytes},
           {"live_bytes", leak.live_bytes},
           {"heap_bytes", leak.heap_bytes}};
+}
+
+/// JSON has no word for what is not finite, and writes null.
+json output_json(const OutputFigures& output) {
+  return {{"name", output.name}, {"scale", output.scale}, {"figures", output.figures}};
+}
+
+json outputs_json(const std::vector<OutputFigures>& outputs) {
+  json list = json::array();
+  for (const auto& output : outputs) list.push_back(output_json(output));
+  return list;
 }
 
 json breakdown_json(const Breakdown& breakdown) {
@@ -64,6 +80,18 @@ Status read_leak(ObjectReader& in, RunResult& result) {
          members->integers("live_bytes", range_of(Metric::leak_retained), kSamplesMax));
   TW_TRY(leak.heap_bytes,
          members->integers("heap_bytes", range_of(Metric::leak_retained), kSamplesMax));
+  return {};
+}
+
+Status read_outputs(ObjectReader& in, RunResult& result) {
+  TW_TRY(auto outputs, in.objects("outputs", kOutputsMax));
+  for (auto& each : outputs) {
+    OutputFigures output;
+    TW_TRY(output.name, each.text("name", kOutputNameBytesMax));
+    TW_TRY(output.figures, each.figures("figures", kFiguresMax));
+    TW_TRY(output.scale, each.figure("scale"));
+    result.outputs.push_back(std::move(output));
+  }
   return {};
 }
 
@@ -142,6 +170,7 @@ std::string to_json(const RunResult& result) {
                {"iterations_per_sample", result.iterations_per_sample},
                {"values", values},
                {"leak", result.leak ? leak_json(*result.leak) : json()},
+               {"outputs", outputs_json(result.outputs)},
                {"breakdown", result.breakdown ? breakdown_json(*result.breakdown) : json()},
                {"breakdown_reason", result.breakdown_reason},
                {"operators", result.operators},
@@ -168,6 +197,7 @@ Result<RunResult> parse_result(std::string_view json_text, std::string_view expe
   TW_TRY_VOID(read_samples(in, result));
   TW_TRY_VOID(read_values(in, result));
   TW_TRY_VOID(read_leak(in, result));
+  TW_TRY_VOID(read_outputs(in, result));
   TW_TRY_VOID(read_breakdown(in, result));
   TW_TRY(result.operators, in.integer_map("operators", {1, kBytesMax}));
   TW_TRY_VOID(read_flops(in, result));

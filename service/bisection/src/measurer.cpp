@@ -122,7 +122,8 @@ Result<std::variant<PairReadings, SideFailed>> BisectionMeasurer::measure_pairs(
     for (const auto& group : all) {
       const auto slot = this->slot(name, group, pair);
       const comparison::RunSlot ours{slot + "candidate", candidate};
-      const comparison::RunSlot theirs{slot + "reference", reference};
+      // The search begins with its ends, of which the good one is the first reference.
+      const comparison::RunSlot theirs{slot + "reference", reference, true};
       // Every other pair begins with the candidate, so that drift within a pair cancels.
       const bool reference_first = pair % 2 == 0;
       TW_TRY(const auto runs,

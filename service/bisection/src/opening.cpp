@@ -139,6 +139,8 @@ Result<storage::BisectionRow> open_requested_bisection(comparison::Services& ser
   spec.plan = comparison::make_plan(services.config, {}, {});
   spec.plan.preset = preset.value_or(spec.plan.preset);
   spec.plan.benchmarks = benchmarks_of(spec.series);
+  spec.plan.outputs = std::ranges::any_of(
+      all_series, [](const auto& each) { return each.metric == Metric::output_difference; });
   const auto row = row_of(spec, services.clock);
 
   storage::BisectionStore store(services.database);

@@ -13,7 +13,7 @@ using nlohmann::json;
 
 double minimum_effect(Metric metric, double baseline_value, const detect::Settings& settings) {
   if (is_relative(metric)) return std::log1p(settings.threshold) / 2;
-  const double of_value = is_leak(metric) ? 0 : settings.threshold * baseline_value;
+  const double of_value = !has_ratio(metric) ? 0 : settings.threshold * baseline_value;
   return std::max(of_value, static_cast<double>(detect::floor_bytes(metric, settings))) / 2;
 }
 

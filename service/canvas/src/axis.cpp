@@ -12,7 +12,7 @@ constexpr double kMargin = 0.04;  // of the range, on either side
 
 /// What round numbers of a metric are multiples of: sizes are counted in powers of 1,024.
 double unit_of_ticks(Metric metric, double greatest) {
-  if (pass_of(metric) == Pass::timing || is_leak(metric)) return 1;
+  if (pass_of(metric) == Pass::timing || !has_ratio(metric)) return 1;
   double unit = 1;
   while (unit * 1024 <= greatest) unit *= 1024;
   return unit;

@@ -6,6 +6,7 @@
 
 #include "torchwatch/comparison/run_recorder.hpp"
 #include "torchwatch/detect/memory_verdict.hpp"
+#include "torchwatch/detect/output_verdict.hpp"
 #include "torchwatch/detect/time_verdict.hpp"
 #include "torchwatch/records/machine_facts.hpp"
 #include "torchwatch/records/statistics.hpp"
@@ -42,12 +43,14 @@ struct BothSides {
 };
 
 /// `fresh`: the runs that confirm a suspicion; none while screening.
-detect::MemoryDecision judge(Metric metric, const BothSides& screened,
+detect::MemoryDecision judge(const Series& series, const BothSides& screened,
                              const std::optional<BothSides>& fresh,
                              const detect::Settings& settings) {
-  if (is_leak(metric)) {
-    const auto& [baseline, candidate] = fresh ? *fresh : screened;
-    return detect::judge_leak(metric, baseline, candidate, settings);
+  const auto metric = series.metric;
+  const auto& [baseline, candidate] = fresh ? *fresh : screened;
+  if (is_leak(metric)) return detect::judge_leak(metric, baseline, candidate, settings);
+  if (metric == Metric::output_difference) {
+    return detect::judge_outputs(baseline, candidate, series.benchmark.variant.precision, settings);
   }
   return fresh ? detect::confirm_peak(metric, screened.runs(), fresh->runs(), settings)
                : detect::judge_peak(metric, screened.runs(), settings);
@@ -284,11 +287,12 @@ BenchmarkSchedule::Step BenchmarkSchedule::evaluate_memory(const Runs& screen) c
   for (const auto metric : metrics(screen)) {
     const auto settings = schedule_.settings_.of({benchmark_, metric});
     const auto screened = values_of(screen, metric);
-    auto decision = judge(metric, screened, std::nullopt, settings);
+    const Series series{benchmark_, metric};
+    auto decision = judge(series, screened, std::nullopt, settings);
     const Runs* behind = &screen;
     if (decision.suspect) {
       if (fresh.baseline.size() < wanted) return Step{block(Stage::confirm, fresh.blocks), {}};
-      decision = judge(metric, screened, values_of(fresh, metric), settings);
+      decision = judge(series, screened, values_of(fresh, metric), settings);
       behind = &fresh;
     }
     auto result = judge_as(metric, decision.verdict, decision.reason, *behind);

@@ -20,7 +20,7 @@ Status BlockExecutor::run(const Block& block, std::stop_token stop, Place* place
 
 RunSlot BlockExecutor::slot(const Block& block, int position) const {
   const bool is_baseline = block.side(position) == Side::baseline;
-  return {block.slot(position), is_baseline ? builds_.baseline : builds_.candidate};
+  return {block.slot(position), is_baseline ? builds_.baseline : builds_.candidate, is_baseline};
 }
 
 bool BlockExecutor::is_begun(const Block& block, int first) const {

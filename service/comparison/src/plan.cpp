@@ -51,6 +51,7 @@ Plan make_plan(const config::Config& config, const std::vector<std::string>& wor
   plan.time_limit_ms = std::chrono::milliseconds(config.measure.time_limit).count();
   plan.memory_limit_bytes = config.measure.memory_limit_bytes;
   plan.interleave = config.measure.interleave;
+  plan.outputs = config.measure.outputs;
   for (const auto& external : config.suite.externals) {
     plan.stated[external.name] = external.metrics;
   }
@@ -77,7 +78,10 @@ protocol::Request request_for(const Plan& plan, const Benchmark& benchmark, Pass
   request.iterations_min = std::min(plan.iterations, request.iterations_min);
   request.limits.time_ms = plan.time_limit_ms;
   request.limits.memory_bytes = plan.memory_limit_bytes;
-  if (!plan.stated.contains(benchmark.workload)) return request;
+  if (!plan.stated.contains(benchmark.workload)) {
+    request.outputs = plan.outputs && pass == Pass::memory;
+    return request;
+  }
   request.metrics = metrics_of(plan, benchmark, pass);
   if (std::ranges::none_of(request.metrics, is_leak)) request.leak_iterations = 0;
   return request;
@@ -90,10 +94,9 @@ bool is_interleaved(const Plan& plan, Pass pass) {
 int series_count(const Plan& plan) {
   int count = 0;
   for (const auto& benchmark : plan.benchmarks) {
-    const auto external = plan.stated.find(benchmark.workload);
-    count += static_cast<int>(external == plan.stated.end()
-                                  ? judged_metrics_of(benchmark.configuration.device).size()
-                                  : external->second.size());
+    for (const auto pass : {Pass::timing, Pass::memory}) {
+      count += static_cast<int>(metrics_of(plan, benchmark, pass).size());
+    }
   }
   return count;
 }

@@ -4,6 +4,7 @@
 
 #include "torchwatch/comparison/external_workloads.hpp"
 #include "torchwatch/config/classes.hpp"
+#include "torchwatch/detect/output_verdict.hpp"
 #include "torchwatch/executor/library_placement.hpp"
 #include "torchwatch/platform/failpoint.hpp"
 #include "torchwatch/records/machine_facts.hpp"
@@ -95,6 +96,12 @@ void fail_together(storage::AttemptEnd& one, storage::AttemptEnd& other) {
   const auto reason =
       "interleaved with a run that failed: " + (failure != nullptr ? failure : others)->reason;
   (failure != nullptr ? other : one).how = storage::AttemptFailure{reason, {}};
+}
+
+/// What a run's workload has computed; null where it states nothing of it.
+std::vector<OutputFigures>* outputs_of(storage::AttemptEnd& end) {
+  auto* result = std::get_if<RunResult>(&end.how);
+  return result == nullptr || result->outputs.empty() ? nullptr : &result->outputs;
 }
 
 /// Each run of a pair also waits during the other's samples.
@@ -309,11 +316,39 @@ Result<std::vector<MachineRun>> RunRecorder::run_block(const std::vector<RunSlot
     if (manner.is_in_pairs && i % 2 != 0) fail_together(ends[i - 1], ends[i]);
     if (place == nullptr) ends.back().node = services_.executor.node();
   }
+  if (plan.outputs) {
+    TW_TRY_VOID(compare_outputs(slots, benchmark, ends));
+  }
   TW_TRY_VOID(store_.record(ends, services_.clock.wall_now()));
   TW_TRY_VOID(platform::failpoint("nightly.after_run_stored"));
   std::vector<MachineRun> runs;
   for (std::size_t i = 0; i < issued.size(); ++i) runs.push_back(ended(issued[i], ends[i]));
   return runs;
+}
+
+/// The outputs of the baseline's first run are kept; of all others, how far they are from those.
+Status RunRecorder::compare_outputs(const std::vector<RunSlot>& slots, const Benchmark& benchmark,
+                                    std::vector<storage::AttemptEnd>& ends) {
+  auto& first = baseline_outputs_[benchmark];
+  if (first.empty()) {
+    TW_TRY(first, store_.first_outputs(owner_, benchmark));
+  }
+  const std::vector<OutputFigures>* kept = nullptr;
+  for (std::size_t i = 0; i < ends.size() && first.empty(); ++i) {
+    if (!slots[i].is_baseline) continue;
+    kept = outputs_of(ends[i]);
+    if (kept != nullptr) first = *kept;
+  }
+  for (auto& end : ends) {
+    auto* outputs = outputs_of(end);
+    if (outputs == nullptr) continue;
+    if (!first.empty()) {
+      std::get<RunResult>(end.how).values[Metric::output_difference] =
+          detect::output_difference(first, *outputs);
+    }
+    if (outputs != kept) outputs->clear();
+  }
+  return {};
 }
 
 MachineRun RunRecorder::ended(const Issued& issued, const storage::AttemptEnd& end) {

@@ -55,6 +55,9 @@ Result<Plan> plan_of(Services& services, const Selection& selection) {
   TW_TRY(auto plan, plan_of_config(services, config));
   TW_TRY_VOID(check_workloads(services, workloads_of(plan)));
   plan.passes = passes_for(selection.metrics, plan.passes);
+  const bool is_named =
+      std::ranges::find(selection.metrics, Metric::output_difference) != selection.metrics.end();
+  plan.outputs = is_named || (plan.outputs && selection.metrics.empty());
   return plan;
 }
 

@@ -22,6 +22,11 @@ detect::Settings SeriesSettings::of(const Series& series) const {
   const auto rule =
       std::find_if(own_.rbegin(), own_.rend(), [&](const auto& each) { return each.fits(series); });
   if (rule == own_.rend()) return settings;
+  if (series.metric == Metric::output_difference) {
+    // A rule for all metrics is about noise, of which results have none.
+    if (rule->metric) settings.output_tolerance = rule->threshold;
+    return settings;
+  }
   settings.gate *= rule->threshold / settings.threshold;
   settings.threshold = rule->threshold;
   // Who names the metric means it; a rule for all metrics of a noisy workload does not make what is
@@ -42,6 +47,7 @@ detect::Settings detect_settings(const config::Config& config, const Rule& rule)
   settings.gate = config.detect.gate;
   settings.exact_threshold = config.detect.exact_threshold;
   settings.exact_floor_bytes = config.detect.exact_floor_bytes;
+  settings.output_tolerance = config.detect.output_tolerance;
   settings.confidence = config.detect.confidence;
   settings.alpha =
       detect::alpha_of_budget(config.detect.false_incidents_per_year,

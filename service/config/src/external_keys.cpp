@@ -47,6 +47,10 @@ Fields<ExternalWorkload> fields() {
 Status check_metrics(const ExternalWorkload& workload) {
   const auto& known = judged_metrics_of(workload.device);
   for (const auto metric : workload.metrics) {
+    if (metric == Metric::output_difference) {
+      return fail(ErrorCode::invalid,
+                  "metrics: output_difference is of the suite's own workloads alone");
+    }
     if (std::ranges::find(known, metric) != known.end()) continue;
     return fail(ErrorCode::invalid, "metrics: " + std::string(to_string(metric)) +
                                         " is not measured on " +

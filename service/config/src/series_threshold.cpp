@@ -8,6 +8,7 @@ namespace {
 
 constexpr std::string_view kAny = "*";
 constexpr double kShareMin = 0.005;
+constexpr double kToleranceMin = 1e-6;  ///< of results, which have no noise
 constexpr double kShareMax = 2.0;
 
 tl::unexpected<Error> invalid(std::string_view text, const std::string& what) {
@@ -17,12 +18,13 @@ tl::unexpected<Error> invalid(std::string_view text, const std::string& what) {
                   R"("time resnet18 cpu-train 0.1", * for any)");
 }
 
-Result<double> parse_share(std::string_view text, const std::string& word) {
+Result<double> parse_share(std::string_view text, const std::string& word, double least) {
   double share = 0;
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), share);
   const bool is_number = error == std::errc{} && end == word.data() + word.size();
-  if (is_number && kShareMin <= share && share <= kShareMax) return share;
-  return invalid(text, "the share must be a number from 0.005 to 2.0");
+  if (is_number && least <= share && share <= kShareMax) return share;
+  return invalid(text, least < kShareMin ? "the share must be a number from 0.000001 to 2.0"
+                                         : "the share must be a number from 0.005 to 2.0");
 }
 
 }  // namespace
@@ -49,7 +51,9 @@ Result<SeriesThreshold> parse_series_threshold(std::string_view text) {
   if (words.size() > 3 && words[2] != kAny) {
     TW_TRY(rule.configuration, parse_configuration(words[2]));
   }
-  TW_TRY(rule.threshold, parse_share(text, words.back()));
+  const bool is_of_results = rule.metric == Metric::output_difference;
+  TW_TRY(rule.threshold,
+         parse_share(text, words.back(), is_of_results ? kToleranceMin : kShareMin));
   return rule;
 }
 

@@ -212,7 +212,7 @@ std::string memory_of(const RunResult& result) {
 bool are_near(const RunResult& one, const RunResult& other) {
   return std::ranges::all_of(one.values, [&](const auto& entry) {
     const auto& [metric, value] = entry;
-    if (is_leak(metric)) return true;
+    if (!has_ratio(metric)) return true;
     const auto found = other.values.find(metric);
     if (found == other.values.end()) return false;
     const auto larger = std::max(value, found->second);

@@ -9,7 +9,7 @@ namespace torchwatch::detect {
 namespace {
 
 /// Metrics that one cause tends to change together, in the order of a comparison's incidents.
-enum class Class { time, peak, leak };
+enum class Class { time, peak, leak, result };
 
 Class class_of(Metric metric) {
   switch (metric) {
@@ -29,8 +29,15 @@ Class class_of(Metric metric) {
     case Metric::leak_retained:
     case Metric::heap_growth:
       return Class::leak;
+    case Metric::output_difference:
+      return Class::result;
   }
   return Class::time;
+}
+
+IncidentKind kind_of(Class its_class) {
+  if (its_class == Class::leak) return IncidentKind::leak;
+  return its_class == Class::result ? IncidentKind::result : IncidentKind::regression;
 }
 
 }  // namespace
@@ -42,7 +49,7 @@ std::vector<Group> group(std::span<const Change> changes) {
     if (!(change.effect > 0)) continue;
     const Class its_class = class_of(change.series.metric);
     Group& its_group = groups[{its_class, change.series.benchmark.configuration.device}];
-    its_group.kind = its_class == Class::leak ? IncidentKind::leak : IncidentKind::regression;
+    its_group.kind = kind_of(its_class);
     its_group.members.push_back(i);
   }
   std::vector<Group> result;

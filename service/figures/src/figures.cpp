@@ -48,6 +48,14 @@ std::string ratio_text(double ratio, Rounding rounding) {
   return fmt::format("{:+.1f} %", rounded((ratio - 1) * 100, 0.1, rounding) + 0.0);  // no "-0.0"
 }
 
+/// "38 %", "0.00012 %": two digits, however small.
+std::string billionths(double value) {
+  const double per_cent = value * 1e-7;
+  if (per_cent == 0) return "0 %";
+  const auto digits = 1 - static_cast<int>(std::floor(std::log10(std::abs(per_cent))));
+  return fmt::format("{:.{}f} %", per_cent, std::max(digits, 0));
+}
+
 }  // namespace
 
 std::string grouped(std::int64_t number) {
@@ -72,6 +80,7 @@ std::string bytes(std::int64_t bytes) {
 std::string value(Metric metric, double value) {
   if (!std::isfinite(value)) return "unknown";
   if (metric == Metric::throughput) return number(value / kThroughputScale) + " items/s";
+  if (metric == Metric::output_difference) return billionths(value);
   if (pass_of(metric) == Pass::timing) return scaled(value, kTimes);
   // Memory that is kept is small: every byte of it is shown.
   if (is_leak(metric)) return fmt::format("{} {}", grouped(std::llround(value)), unit_of(metric));
@@ -175,6 +184,8 @@ std::string_view name_of(Metric metric) {
       return "memory left after the model is destroyed";
     case Metric::heap_growth:
       return "heap beside LibTorch's allocator kept per iteration";
+    case Metric::output_difference:
+      return "difference of results";
     case Metric::first_iteration:
       return "first iteration";
     case Metric::throughput:

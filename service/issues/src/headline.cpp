@@ -39,12 +39,19 @@ std::string leak_of(const EffectFacts& worst, const std::string& subject) {
              : subject + " keep " + bytes + " more per iteration";
 }
 
+/// "`resnet18 cpu-infer` compute other results, apart by 38 %".
+std::string result_of(const EffectFacts& worst, const std::string& subject) {
+  return subject + " compute other results, apart by " +
+         figures::value(worst.series.metric, difference_of(worst));
+}
+
 /// What was made: "2 workloads slower, the worst by 15.2 % [+13.1, +17.4]".
 std::string what_was_made(const IncidentFacts& facts) {
   if (facts.effects.empty()) return "a workload give no result";
   const auto subject = subject_of(facts.effects);
   if (facts.kind == IncidentKind::lost) return subject + " give no result";
   const auto worst = by_size(facts.effects).front();
+  if (facts.kind == IncidentKind::result) return result_of(worst, subject);
   if (!(worst.ratio > 0)) return leak_of(worst, subject);
   const auto by = facts.effects.size() > 1 ? ", the worst by " : " by ";
   const bool is_time = pass_of(worst.series.metric) == Pass::timing;

@@ -26,6 +26,7 @@ std::size_t characters_of(std::string_view text) {
 std::string tag_of(const IncidentFacts& facts) {
   if (facts.kind == IncidentKind::lost) return "[lost] ";
   if (facts.kind == IncidentKind::leak) return "[leak] ";
+  if (facts.kind == IncidentKind::result) return "[result] ";
   const auto is_of_time = [](const EffectFacts& effect) {
     return pass_of(effect.series.metric) == Pass::timing;
   };
@@ -50,7 +51,7 @@ std::string how_much(const IncidentFacts& facts) {
   const auto& worst = *std::ranges::min_element(facts.effects, is_larger);
   const auto metric = worst.series.metric;
   // Their tag and their unit say the rest.
-  const bool is_plain = metric == Metric::leak_growth || metric == Metric::leak_retained;
+  const bool is_plain = !has_ratio(metric) && metric != Metric::heap_growth;
   return brief_change(worst) + (is_plain ? "" : " " + std::string(to_string(metric)));
 }
 

@@ -32,7 +32,7 @@ std::string or_dash(std::string text) {
 
 std::string how_sure(const EffectFacts& effect, double confidence) {
   const auto runs = figures::count(static_cast<std::size_t>(effect.runs), "run");
-  if (is_leak(effect.series.metric)) return "in each of " + runs;
+  if (!has_ratio(effect.series.metric)) return "in each of " + runs;
   if (moved_exactly(effect)) return "all runs of each build equal to the byte, " + runs;
   const auto interval = interval_text(effect);
   if (interval.empty()) return "with too few runs for an interval";
@@ -88,8 +88,16 @@ std::string leak_sentence(const EffectFacts& effect, const std::string& versus) 
   return code(benchmark_of(effect)) + what + versus;
 }
 
+std::string result_sentence(const EffectFacts& effect, const IncidentFacts& facts) {
+  return "From equal weights and inputs " + code(benchmark_of(effect)) + " computes results that " +
+         "are **" + figures::value(effect.series.metric, difference_of(effect)) +
+         "** of their size apart with " + code(facts.candidate.name) + " and with " +
+         code(facts.baseline.name) + " (" + how_sure(effect, facts.confidence) + ").";
+}
+
 std::string worst_sentence(const EffectFacts& worst, const IncidentFacts& facts) {
   const auto metric = worst.series.metric;
+  if (metric == Metric::output_difference) return result_sentence(worst, facts);
   const std::string versus =
       " with " + code(facts.candidate.name) + " than with " + code(facts.baseline.name);
   std::string text;
@@ -185,7 +193,7 @@ std::string effects_table(const std::vector<EffectFacts>& effects, const std::st
   constexpr std::size_t kFirstNumber = 2;
   std::string text = table(head, rows, kEffectRowsMax, kFirstNumber);
   const bool has_range = std::any_of(effects.begin(), effects.end(), [](const auto& effect) {
-    return is_memory(effect.series.metric) && !is_leak(effect.series.metric);
+    return is_memory(effect.series.metric) && has_ratio(effect.series.metric);
   });
   if (has_range) text += "\nFor memory the interval is the range over all runs.\n";
   return text;

@@ -73,7 +73,8 @@ Status add_samples(const Subject& subject, const EffectFacts& effect, const std:
 
 Status add_memory(const Subject& subject, const EffectFacts& effect, const std::string& number,
                   std::vector<Drawn>& all) {
-  if (pass_of(effect.series.metric) == Pass::timing) return {};
+  const auto metric = effect.series.metric;
+  if (pass_of(metric) == Pass::timing || metric == Metric::output_difference) return {};
   TW_TRY(auto levels,
          evidence::memory_levels_of(subject.context, subject.comparison, effect.series));
   if (!levels) return {};

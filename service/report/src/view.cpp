@@ -312,7 +312,7 @@ double difference_of(const EffectFacts& effect) {
 }
 
 bool has_no_value(const EffectFacts& effect) {
-  return !is_leak(effect.series.metric) && effect.baseline_value == 0 &&
+  return has_ratio(effect.series.metric) && effect.baseline_value == 0 &&
          effect.candidate_value == 0;
 }
 
@@ -328,7 +328,7 @@ bool is_lost_with_both(const storage::IncidentRow& row) {
 }
 
 bool is_sure_increase(const EffectFacts& effect) {
-  if (is_leak(effect.series.metric)) return difference_of(effect) > 0;
+  if (!has_ratio(effect.series.metric)) return difference_of(effect) > 0;
   return figures::is_known(effect.interval_low, effect.interval_high) && effect.interval_low > 1;
 }
 
@@ -339,7 +339,8 @@ bool is_larger(const EffectFacts& left, const EffectFacts& right) {
   // how many iterations it had.
   const bool left_grows = left_leaks && is_growth(left.series.metric);
   if (left_leaks && left_grows != is_growth(right.series.metric)) return left_grows;
-  return left_leaks ? difference_of(left) > difference_of(right) : left.ratio > right.ratio;
+  const bool has_size = !has_ratio(left.series.metric) && !has_ratio(right.series.metric);
+  return has_size ? difference_of(left) > difference_of(right) : left.ratio > right.ratio;
 }
 
 }  // namespace torchwatch::report

@@ -19,6 +19,7 @@ void to_json(json& to, const Plan& plan) {
             {"memory_limit_bytes", plan.memory_limit_bytes},
             {"interleave", plan.interleave}};
   if (plan.planted_slowdown > 0) to["planted_slowdown"] = plan.planted_slowdown;
+  if (plan.outputs) to["outputs"] = true;
   if (!plan.stated.empty()) to["stated"] = plan.stated;
 }
 
@@ -34,6 +35,7 @@ void from_json(const json& from, Plan& plan) {
   from.at("memory_limit_bytes").get_to(plan.memory_limit_bytes);
   from.at("interleave").get_to(plan.interleave);
   plan.planted_slowdown = from.value("planted_slowdown", 0.0);
+  plan.outputs = from.value("outputs", false);
   plan.stated.clear();
   if (from.contains("stated")) from.at("stated").get_to(plan.stated);
 }
@@ -44,8 +46,9 @@ std::vector<Metric> metrics_of(const Plan& plan, const Benchmark& benchmark, Pas
                         ? judged_metrics_of(benchmark.configuration.device)
                         : external->second;
   std::vector<Metric> metrics;
-  std::ranges::copy_if(all, std::back_inserter(metrics),
-                       [&](Metric metric) { return pass_of(metric) == pass; });
+  std::ranges::copy_if(all, std::back_inserter(metrics), [&](Metric metric) {
+    return pass_of(metric) == pass && (metric != Metric::output_difference || plan.outputs);
+  });
   return metrics;
 }
 

@@ -220,12 +220,18 @@ std::vector<Metric> metrics_beside(Metric judged) {
 
 const std::vector<Metric>& judged_metrics_of(Device device) {
   static const std::vector<Metric> kCpu{
-      Metric::time,        Metric::cpu_peak,      Metric::cpu_peak_resident,
-      Metric::leak_growth, Metric::leak_retained, Metric::heap_growth};
-  static const std::vector<Metric> kCuda{
-      Metric::time,        Metric::device_time,       Metric::cpu_peak,
-      Metric::device_peak, Metric::cpu_peak_resident, Metric::device_peak_total,
-      Metric::leak_growth, Metric::leak_retained,     Metric::heap_growth};
+      Metric::time,          Metric::cpu_peak,    Metric::cpu_peak_resident, Metric::leak_growth,
+      Metric::leak_retained, Metric::heap_growth, Metric::output_difference};
+  static const std::vector<Metric> kCuda{Metric::time,
+                                         Metric::device_time,
+                                         Metric::cpu_peak,
+                                         Metric::device_peak,
+                                         Metric::cpu_peak_resident,
+                                         Metric::device_peak_total,
+                                         Metric::leak_growth,
+                                         Metric::leak_retained,
+                                         Metric::heap_growth,
+                                         Metric::output_difference};
   return device == Device::cpu ? kCpu : kCuda;
 }
 
@@ -242,7 +248,12 @@ bool is_growth(Metric metric) {
   return metric == Metric::leak_growth || metric == Metric::heap_growth;
 }
 
+bool has_ratio(Metric metric) {
+  return !is_leak(metric) && metric != Metric::output_difference;
+}
+
 std::string_view unit_of(Metric metric) {
+  if (metric == Metric::output_difference) return "1e-9";
   if (metric == Metric::throughput) return "items/1000 s";
   if (pass_of(metric) == Pass::timing) return "ns";
   return is_growth(metric) ? "bytes/iteration" : "bytes";

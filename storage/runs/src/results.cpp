@@ -1,6 +1,7 @@
 #include "results.hpp"
 
 #include "environments.hpp"
+#include "outputs.hpp"
 #include "samples.hpp"
 
 namespace torchwatch::storage {
@@ -117,6 +118,10 @@ void store_result(Connection& connection, Id attempt, Id benchmark, const RunRes
   insert_numbers(connection, "operator", attempt, result.operators);
   store_samples(connection, attempt, kWallSamples, result.samples_ns);
   store_samples(connection, attempt, kDeviceSamples, result.device_samples_ns);
+  if (!result.outputs.empty()) {
+    execute(connection, "INSERT INTO workload_output (attempt_id, figures) VALUES (?, ?)", attempt,
+            text_of_outputs(result.outputs));
+  }
   if (!result.leak) return;
   store_samples(connection, attempt, kLiveBytes, result.leak->live_bytes);
   store_samples(connection, attempt, kHeapBytes, result.leak->heap_bytes);

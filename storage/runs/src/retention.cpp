@@ -79,6 +79,10 @@ Result<bool> thin_oldest_comparison(Database& database, WallMillis ended_before)
     if (!oldest) return false;
     TW_TRY(const auto all, samples_to_thin(connection, *oldest));
     for (const auto& samples : all) thin(connection, samples);
+    execute(connection,
+            "DELETE FROM workload_output WHERE attempt_id IN "
+            "(SELECT id FROM attempt WHERE comparison_id = ?)",
+            *oldest);
     execute(connection, "UPDATE comparison SET samples_thinned = 1 WHERE id = ?", *oldest);
     return true;
   });

@@ -35,6 +35,17 @@ TEST_CASE("the memory that compiling takes is not the workload's") {
   CHECK(result.values.at(Metric::leak_growth) == 0);
 }
 
+TEST_CASE("a graph computes what the operators compute, but for rounding") {
+  auto wanted = request("resnet18");
+  wanted.update({{"pass", "memory"}, {"outputs", true}, {"leak_iterations", 0}});
+  const auto eager = measure(wanted).outputs;
+  wanted["backend"] = "torchscript";
+  const auto traced = measure(wanted).outputs;
+  REQUIRE(eager.size() == 1);
+  REQUIRE(traced.size() == 1);
+  CHECK(traced[0].scale == Approx(eager[0].scale).epsilon(1e-3));
+}
+
 TEST_CASE("the operators of a graph are those that it calls: freezing folds the normalisation") {
   auto wanted = request("resnet18");
   wanted["pass"] = "coverage";

@@ -110,6 +110,25 @@ TEST_CASE("a memory pass is exact: two processes state the same bytes") {
   REQUIRE(one.environment.facts.at("heap") == "glibc, mmap threshold held at 131072");
 }
 
+TEST_CASE("what a workload computes is stated where it is asked for, equal in two processes") {
+  const auto mode = GENERATE("infer", "train");
+  auto wanted = request();
+  wanted.update({{"pass", "memory"}, {"mode", mode}, {"leak_iterations", 0}});
+  CHECK(measure(wanted).outputs.empty());
+  wanted["outputs"] = true;
+  const auto first = measure(wanted).outputs;
+  const auto second = measure(wanted).outputs;
+  REQUIRE_FALSE(first.empty());
+  CHECK(first.front().name.find(" float32 [") != std::string::npos);
+  CHECK((first.back().name == "gradients") == (std::string(mode) == "train"));
+  REQUIRE(first.size() == second.size());
+  for (std::size_t i = 0; i < first.size(); ++i) {
+    CHECK(first[i].name == second[i].name);
+    CHECK(first[i].scale > 0);
+    CHECK(first[i].figures == second[i].figures);
+  }
+}
+
 TEST_CASE("a workload that is not there, a device that is not there: results with reasons") {
   const auto unknown = measure(request("alexnet_of_another_day"));
   REQUIRE(unknown.status == RunStatus::failed);

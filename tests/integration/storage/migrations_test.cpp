@@ -205,6 +205,36 @@ TEST_CASE_METHOD(OneConnection,
   REQUIRE(opened->check_invariants().value().empty());
 }
 
+TEST_CASE_METHOD(OneConnection, "a database without incidents of results keeps those that it has") {
+  constexpr std::size_t kBefore = 27;
+  const auto before = embedded_migrations().first(kBefore);
+  {
+    const auto connection = connect();
+    REQUIRE(guarded(path, [&] { return migrate(*connection, before); }));
+  }
+  connect()->sqlite.exec(
+      "INSERT INTO build (id, origin, name, content_hash, folder, state) VALUES "
+      "(1, 'nightly', 'n1', 'h1', '/n1', 'ready'), (2, 'nightly', 'n2', 'h2', '/n2', 'ready');"
+      "INSERT INTO comparison (id, purpose, candidate_id, baseline_id, repetition, "
+      "opens_incidents, state, created_at) VALUES (7, 'nightly', 2, 1, 0, 1, 'ready', 5);"
+      "INSERT INTO incident (id, comparison_id, key, kind, state, title, issue_number, opened_at, "
+      "unfiled) VALUES (3, 7, 'k', 'leak', 'acknowledged', 'a title', 12, 6, 'no token');"
+      "INSERT INTO decision (incident_id, kind, made_by, reason, made_at) VALUES "
+      "(3, 'acknowledged', 'ada', '', 8)");
+  const auto opened = Database::open({path, "", false}).value();
+  const auto kept = IncidentStore(*opened).get(3).value();
+  CHECK(kept.kind == IncidentKind::leak);
+  CHECK(kept.title == "a title");
+  CHECK(kept.issue_number == 12);
+  const auto newest = EventStore(*opened).after(0, 100).value().size();
+  connect()->sqlite.exec(
+      "INSERT INTO incident (comparison_id, key, kind, state, title, opened_at) "
+      "VALUES (7, 'r', 'result', 'open', 'another', 9)");
+  // The triggers of the table were made again with it.
+  CHECK(EventStore(*opened).after(0, 100).value().size() == newest + 1);
+  CHECK(opened->check_invariants().value().empty());
+}
+
 TEST_CASE("the program contains all files of invariants") {
   std::set<std::string> embedded;
   for (const auto& invariant : embedded_invariants()) embedded.insert(std::string(invariant.name));

@@ -101,3 +101,15 @@ TEST_CASE_METHOD(Measured, "the output of runs is removed by its age") {
   REQUIRE(remove_outputs(*stores.database, 71).value() == 1);
   REQUIRE(remove_outputs(*stores.database, 71).value() == 0);
 }
+
+TEST_CASE_METHOD(Measured, "what workloads computed goes when their comparison is thinned") {
+  const Owner owner{OwnerKind::comparison, comparison.id};
+  REQUIRE(stores.runs.issue(order_of(comparison, "x"), "x", 1));
+  auto result = full_result("x");
+  result.outputs = {{.name = "loss", .scale = 1, .figures = {1}}};
+  REQUIRE(stores.runs.record({{"x", result}}, 70));
+  end(comparison, 5000);
+  REQUIRE(stores.runs.first_outputs(owner, kBenchmark).value().size() == 1);
+  REQUIRE(thin(6000) == 1);
+  CHECK(stores.runs.first_outputs(owner, kBenchmark).value().empty());
+}

@@ -1,4 +1,5 @@
 #include <catch2/catch.hpp>
+#include <cmath>
 
 #include "stores.hpp"
 #include "torchwatch/runs/evidence_reader.hpp"
@@ -90,6 +91,29 @@ TEST_CASE_METHOD(ComparisonWithRuns, "a workload that failed is a result as well
   const auto rows = runs.runs_of(owner).value();
   REQUIRE(rows.at(0).status == RunStatus::unsupported);
   REQUIRE(rows.at(0).reason == "no such device");
+}
+
+TEST_CASE_METHOD(ComparisonWithRuns, "the outputs that others are compared with are the first") {
+  const auto stored = [&](const char* slot, const std::string& token, double figure) {
+    issue(slot, token);
+    auto result = full_result(token);
+    result.outputs = {{.name = "output float32 [2]", .scale = 0.5, .figures = {figure, 1e-300}}};
+    REQUIRE(runs.record({{token, result}}, 20));
+  };
+  CHECK(runs.first_outputs(owner, kBenchmark).value().empty());
+  stored("A1", "t1", std::nan(""));
+  stored("A2", "t2", 2);
+  const auto outputs = runs.first_outputs(owner, kBenchmark).value();
+  REQUIRE(outputs.size() == 1);
+  CHECK(outputs[0].name == "output float32 [2]");
+  CHECK(outputs[0].scale == 0.5);
+  REQUIRE(outputs[0].figures.size() == 2);
+  CHECK(std::isnan(outputs[0].figures[0]));
+  CHECK(outputs[0].figures[1] == 1e-300);
+  auto other = kBenchmark;
+  other.variant.batch = 7;
+  CHECK(runs.first_outputs(owner, other).value().empty());
+  CHECK(stores.database->check_invariants().value().empty());
 }
 
 TEST_CASE_METHOD(ComparisonWithRuns, "a late twin changes nothing") {

@@ -53,6 +53,8 @@ TEST_CASE("a plan has a series for each metric of each benchmark's device") {
   CHECK(series_count(plan) == 6);
   plan.benchmarks.push_back({"dlrm", {Device::cuda, Mode::train}, {}});
   CHECK(series_count(plan) == 15);
+  plan.outputs = true;
+  CHECK(series_count(plan) == 17);
 }
 
 TEST_CASE("an external workload is planned in its device and modes, for what it states") {

@@ -28,6 +28,22 @@ TEST_CASE("the gate follows a threshold of a series, and the last threshold that
   CHECK(settings.of(series("dlrm", Metric::time)).alpha == settings.common().alpha);
 }
 
+TEST_CASE("outputs have a tolerance, which a rule that names them changes for a workload") {
+  config::Config config;
+  config.detect.output_tolerance = 1e-3;
+  for (const auto* rule : {"* dlrm 0.14", "output_difference vgg16 0.00002"}) {
+    config.detect.thresholds.push_back(config::parse_series_threshold(rule).value());
+  }
+  const auto settings = series_settings(config, Rule{});
+  const auto of = [&](const char* workload) {
+    return settings.of(series(workload, Metric::output_difference));
+  };
+  CHECK(of("resnet18").output_tolerance == 1e-3);
+  CHECK(of("dlrm").output_tolerance == 1e-3);
+  CHECK(of("vgg16").output_tolerance == 2e-5);
+  CHECK(of("vgg16").threshold == 0.07);
+}
+
 TEST_CASE(
     "a threshold that names a peak holds for exact values, one for any metric if it is lower") {
   config::Config config;

@@ -336,47 +336,6 @@ TEST_CASE("every key alone in a file is accepted with its default") {
   }
 }
 
-TEST_CASE("thresholds of single series are read, and the words written back are those read") {
-  const auto config = loaded(R"([detect]
-thresholds = ["cpu_peak 0.03", "time resnet18 0.1", "* dlrm cpu-train 0.2", "time * cpu-infer 0.05"]
-)");
-  const auto& rules = config.detect.thresholds;
-  REQUIRE(rules.size() == 4);
-  std::vector<std::string> words;
-  for (const auto& rule : rules) words.push_back(to_string(rule));
-  CHECK(words == std::vector<std::string>{"cpu_peak 0.03", "time resnet18 0.1",
-                                          "* dlrm cpu-train 0.2", "time * cpu-infer 0.05"});
-  const Benchmark benchmark{"dlrm", {Device::cpu, Mode::train}, {}};
-  CHECK(rules[0].fits({benchmark, Metric::cpu_peak}));
-  CHECK_FALSE(rules[0].fits({benchmark, Metric::time}));
-  CHECK_FALSE(rules[1].fits({benchmark, Metric::time}));
-  CHECK(rules[2].fits({benchmark, Metric::time}));
-  CHECK_FALSE(rules[3].fits({benchmark, Metric::time}));
-}
-
-TEST_CASE("a threshold of any configuration may say so or leave it out") {
-  const auto left_out = config::parse_series_threshold("time resnet18 0.1").value();
-  CHECK((config::parse_series_threshold("time resnet18 * 0.1").value() == left_out));
-  CHECK((config::parse_series_threshold("time * * 0.1").value() ==
-         config::parse_series_threshold("time 0.1").value()));
-}
-
-TEST_CASE("a threshold that cannot be meant is refused with how one is written") {
-  const auto refused = [](const std::string& rule) {
-    return error_of("[detect]\nthresholds = [\"" + rule + "\"]\n");
-  };
-  CHECK_THAT(refused("time"), Catch::Contains("two to four words are wanted"));
-  CHECK_THAT(refused("tiem 0.1"), Catch::Contains("metric \"tiem\" is not known"));
-  CHECK_THAT(refused("time resnet18 cpu-trian 0.1"),
-             Catch::Contains("trian\" is not known; allowed: cpu-train"));
-  CHECK_THAT(refused("time 7"), Catch::Contains("a number from 0.005 to 2.0"));
-  CHECK_THAT(refused("time 7%"),
-             Catch::Contains("written METRIC [WORKLOAD [CONFIGURATION]] SHARE"));
-  CHECK_THAT(refused("leak_growth 0.1"), Catch::Contains("a leak has no threshold"));
-  CHECK_THAT(refused("heap_growth 0.1"), Catch::Contains("a leak has no threshold"));
-  CHECK_THAT(refused("time 0.1\", \"time 0.1"), Catch::Contains("each once"));
-}
-
 TEST_CASE("commits are linked where [source] is on GitHub, or where [github] says") {
   Config config;
   CHECK(commits_address(config).empty());

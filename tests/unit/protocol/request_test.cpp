@@ -59,6 +59,18 @@ TEST_CASE("a request is read back as it was written") {
   REQUIRE(again.limits.memory_bytes == 1 << 30);
 }
 
+TEST_CASE("outputs are asked of the memory pass alone") {
+  auto request = minimal();
+  request["outputs"] = true;
+  CHECK(refusal(request) == "member \"outputs\" is for the pass \"memory\" alone");
+  request["pass"] = "memory";
+  const auto read = parse_request(request.dump()).value();
+  CHECK(read.outputs);
+  CHECK(parse_request(to_json(read)).value().outputs);
+  request.erase("outputs");
+  CHECK(to_json(parse_request(request.dump()).value()).find("outputs") == std::string::npos);
+}
+
 TEST_CASE("a batch may be as large as the largest original's") {
   auto request = minimal();
   request["batch"] = 1 << 20;

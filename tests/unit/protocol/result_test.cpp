@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "torchwatch/records/statistics.hpp"
@@ -30,6 +32,8 @@ RunResult memory_result() {
   result.values = {
       {Metric::cpu_peak, 4096}, {Metric::leak_growth, 64}, {Metric::heap_growth, 2048}};
   result.leak = LeakFigures{64, -8, {1, 2, 3}, {-1, 2048, 4096}};
+  result.outputs = {{.name = "logits float32 [4, 10]", .scale = 0.25, .figures = {0.5, -1e-300}},
+                    {.name = "loss", .scale = 2, .figures = {2}}};
   return result;
 }
 
@@ -63,6 +67,44 @@ TEST_CASE("a result is read back as it was written") {
     const auto text = to_json(result);
     REQUIRE(to_json(parse_result(text, "a1").value()) == text);
   }
+}
+
+TEST_CASE("outputs that are not finite survive the way through JSON") {
+  auto result = memory_result();
+  result.outputs[0].figures[1] = std::numeric_limits<double>::infinity();
+  result.outputs[1].scale = std::nan("");
+  const auto again = parse_result(to_json(result), "a1").value();
+  REQUIRE(again.outputs.size() == 2);
+  CHECK(again.outputs[0].name == "logits float32 [4, 10]");
+  CHECK(again.outputs[0].figures[0] == 0.5);
+  CHECK(std::isnan(again.outputs[0].figures[1]));
+  CHECK(std::isnan(again.outputs[1].scale));
+}
+
+TEST_CASE("outputs of another form are refused, each by its place") {
+  CHECK(refusal("/outputs", 1) == "member \"outputs\" must be a list of at most 1024 objects");
+  CHECK(refusal("/outputs", json::array({{{"name", "x"}, {"figures", {1}}}})) ==
+        "member \"outputs[0].scale\" is missing");
+  CHECK(refusal("/outputs", json::array({{{"name", "x"}, {"figures", {"1"}}, {"scale", 1}}})) ==
+        "member \"outputs[0].figures\" must be a list of at most 64 numbers, null for what is not "
+        "finite");
+}
+
+TEST_CASE(
+    "a workload may have no outputs to compare, and how far they are apart is not the runner's "
+    "say") {
+  Request request;
+  request.attempt = "a1";
+  request.pass = Pass::memory;
+  request.outputs = true;
+  auto result = memory_result();
+  REQUIRE(check_answers(request, result));
+  result.outputs.clear();
+  REQUIRE(check_answers(request, result));
+  result.values[Metric::output_difference] = 0;
+  CHECK(
+      check_answers(request, result).error().message ==
+      "an ok result of the memory pass must not state output_difference: the service computes it");
 }
 
 TEST_CASE("any samples survive the way through JSON") {

@@ -30,7 +30,8 @@ TEST_CASE("what is shown beside a metric is of its pass and refused where verdic
                                std::string(to_string(shown_with(metric))) +
                                " and not judged; allowed: time, "
                                "device_time, cpu_peak, device_peak, cpu_peak_resident, "
-                               "device_peak_total, leak_growth, leak_retained, heap_growth");
+                               "device_peak_total, leak_growth, leak_retained, heap_growth, "
+                               "output_difference");
   }
   CHECK(parse_judged_metric("time").value() == Metric::time);
   CHECK(parse_judged_metric("speed").error().message.find("is not known; allowed: time, ") !=
@@ -39,6 +40,7 @@ TEST_CASE("what is shown beside a metric is of its pass and refused where verdic
   CHECK(unit_of(Metric::throughput) == "items/1000 s");
   CHECK(unit_of(Metric::compile_time) == "ns");
   CHECK(unit_of(Metric::compile_peak) == "bytes");
+  CHECK(unit_of(Metric::output_difference) == "1e-9");
   using Metrics = std::vector<Metric>;
   CHECK(metrics_beside(Metric::time) ==
         Metrics{Metric::first_iteration, Metric::throughput, Metric::compile_time});

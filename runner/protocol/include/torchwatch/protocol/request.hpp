@@ -68,11 +68,14 @@ struct Request {
   bool flush_denormals = false;
   /// Training: fill gradients with zeros where they are usually dropped.
   bool zero_gradients = false;
+  /// Memory: also state what the workload computes from weights and inputs that a formula fills,
+  /// after everything else.
+  bool outputs = false;
 };
 
 /// Writes the request on one line, with every member, also those that have their default; without
-/// `planted_slowdown` and `metrics` where there are none, and without `flush_denormals` and
-/// `zero_gradients` where they are false.
+/// `planted_slowdown` and `metrics` where there are none, and without `flush_denormals`,
+/// `zero_gradients` and `outputs` where they are false.
 std::string to_json(const Request&);
 /// Reads a request. Only `schema`, `attempt`, `workload`, `device` and `mode` are required; the
 /// rest has the defaults above. Errors: corrupt (not JSON), invalid (also for unknown members),

@@ -31,6 +31,7 @@ struct MeasurableBuild {
 struct RunSlot {
   std::string slot;
   const MeasurableBuild& measured;
+  bool is_baseline = false;  ///< other builds' results are compared with those of this one
 };
 
 /// How the runs of a block are made.
@@ -118,6 +119,8 @@ class RunRecorder {
   void note_class(const std::string& machine_class, const Facts&);
   Facts facts_of(const std::string& machine_class) const;
   void note(bool was_killed) { killed_in_a_row_ = was_killed ? killed_in_a_row_ + 1 : 0; }
+  Status compare_outputs(const std::vector<RunSlot>&, const Benchmark&,
+                         std::vector<storage::AttemptEnd>&);
   static MachineRun ended(const Issued&, const storage::AttemptEnd&);
   /// A machine that runs were made on.
   struct Machine {
@@ -131,6 +134,8 @@ class RunRecorder {
   storage::Owner owner_;
   std::map<std::string, Machine> machines_;  ///< by environment digest
   std::map<std::string, Facts> classes_;     ///< what runs have stated of each configured class
+  /// What the baseline's first run of each benchmark computed.
+  std::map<Benchmark, std::vector<OutputFigures>> baseline_outputs_;
   int killed_in_a_row_ = 0;
 };
 

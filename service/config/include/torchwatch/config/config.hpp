@@ -149,6 +149,7 @@ struct Config {
     bool interleave =
         true;  ///< runs that are compared, where possible (comparison::is_interleaved)
     bool place_libraries = true;  ///< fresh copies of library files for each run
+    bool outputs = false;         ///< what workloads compute is compared, too
   } measure;
   struct Detect {
     double threshold = 0.07;
@@ -156,6 +157,7 @@ struct Config {
     /// Where the runs of a build are all equal; never above the threshold.
     double exact_threshold = 0.02;
     std::int64_t exact_floor_bytes = std::int64_t{1} << 20;
+    double output_tolerance = 1e-3;  ///< how far results may differ, as a share of their size
     double confidence = 0.99;
     double false_incidents_per_year = 1;
     std::vector<SeriesThreshold> thresholds;  ///< for single series; the last that fits holds

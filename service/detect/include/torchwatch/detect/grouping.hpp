@@ -11,7 +11,7 @@ namespace torchwatch::detect {
 /// A confirmed change of one comparison.
 struct Change {
   Series series;
-  double effect = 0;  ///< log-ratio; for leaks bytes per iteration or bytes
+  double effect = 0;  ///< log-ratio; of what has no ratio, the difference
 };
 
 /// The changes that become one incident.
@@ -20,9 +20,9 @@ struct Group {
   std::vector<std::size_t> members;  ///< indices into the changes, largest effect first
 };
 
-/// Groups a comparison's regressions by what probably changed together: times, peaks and leaks
-/// apart, devices apart. A bisection may split a group later. Improvements (effect not above 0) are
-/// left out.
+/// Groups a comparison's regressions by what probably changed together: times, peaks,
+/// leaks and results apart, devices apart. A bisection may split a group later. Improvements
+/// (effect not above 0) are left out.
 std::vector<Group> group(std::span<const Change> changes);
 
 }  // namespace torchwatch::detect

@@ -27,13 +27,15 @@ struct Plan {
   bool interleave = false;  ///< timing runs on a CPU are interleaved pairs
   /// By what share a drill slows down timing runs of the candidate on purpose.
   double planted_slowdown = 0;
+  bool outputs = false;  ///< what the suite's own workloads compute is compared, too
   /// The metrics that each external workload states. All others state those of their device.
   std::map<std::string, std::vector<Metric>> stated = {};
 
   bool operator==(const Plan&) const = default;
 };
 
-/// Writes neither `planted_slowdown` nor `stated` where there is none, as before there were any.
+/// Writes none of `planted_slowdown`, `outputs` and `stated` where there is none, as before there
+/// were any.
 void to_json(nlohmann::json&, const Plan&);
 void from_json(const nlohmann::json&, Plan&);
 

@@ -19,6 +19,16 @@ struct LeakFigures {
   std::vector<std::int64_t> heap_bytes{};       ///< likewise; empty where it is unknown
 };
 
+/// What of one of a workload's outputs tells whether another build computes the same.
+struct OutputFigures {
+  std::string name;             ///< with type and shape: "logits float32 [4, 1000]", "loss"
+  double scale = 0;             ///< the size of its elements, by their root mean square
+  std::vector<double> figures;  ///< mean, spread, some elements; not finite where those are not
+};
+
+/// The greatest value of output_difference: results that have nothing in common.
+inline constexpr std::int64_t kOutputDifferenceMax = 2'000'000'000;
+
 /// How a window on a device was spent, in ns; the three sum to the window.
 struct Breakdown {
   std::int64_t active_ns = 0;
@@ -45,6 +55,7 @@ struct RunResult {
 
   std::map<Metric, std::int64_t> values;  ///< the run's value of each metric that it measured
   std::optional<LeakFigures> leak;        ///< memory pass
+  std::vector<OutputFigures> outputs;     ///< memory pass, where the request asks for them
   std::optional<Breakdown> breakdown;     ///< profile pass
   std::string breakdown_reason;           ///< why there is no breakdown
   std::map<std::string, std::int64_t> operators;    ///< coverage pass: calls of each operator

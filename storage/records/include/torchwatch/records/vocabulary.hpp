@@ -32,6 +32,7 @@ enum class Metric {
   leak_growth,        ///< bytes of LibTorch's allocators kept per iteration
   leak_retained,      ///< bytes left after the model is destroyed
   heap_growth,        ///< bytes of the heap beside LibTorch's allocator kept per iteration
+  output_difference,  ///< how far results are from those of the baseline, in 1e-9 of their size
   first_iteration,    ///< wall clock of a fresh process's first iteration, ns; not judged
   throughput,         ///< items of the batch in 1,000 s, by the run's time; not judged
   compile_time,       ///< what a backend takes to compile the workload, ns; not judged
@@ -43,7 +44,7 @@ enum class Verdict { unchanged, regressed, improved, inconclusive, unsupported, 
 /// How a run ended, as the runner states it.
 enum class RunStatus { ok, unsupported, failed };
 
-enum class IncidentKind { regression, leak, lost };
+enum class IncidentKind { regression, leak, result, lost };
 
 std::string_view to_string(Device);
 std::string_view to_string(Mode);
@@ -127,7 +128,10 @@ Pass pass_of(Metric);
 bool is_leak(Metric);
 /// Whether it is a growth per iteration.
 bool is_growth(Metric);
-/// "ns", "bytes", "bytes/iteration", "items/1000 s".
+/// Whether a change of it is a ratio. Leaks and differences of results have a size alone, as equal
+/// code has none.
+bool has_ratio(Metric);
+/// "ns", "bytes", "bytes/iteration", "items/1000 s", "1e-9".
 std::string_view unit_of(Metric);
 
 }  // namespace torchwatch

@@ -107,6 +107,7 @@ struct Words<Metric> {
                                    Word{Metric::leak_growth, "leak_growth"},
                                    Word{Metric::leak_retained, "leak_retained"},
                                    Word{Metric::heap_growth, "heap_growth"},
+                                   Word{Metric::output_difference, "output_difference"},
                                    Word{Metric::first_iteration, "first_iteration"},
                                    Word{Metric::throughput, "throughput"},
                                    Word{Metric::compile_time, "compile_time"},
@@ -133,9 +134,9 @@ struct Words<RunStatus> {
 template <>
 struct Words<IncidentKind> {
   static constexpr std::string_view kKind = "incident kind";
-  static constexpr std::array kAll{Word{IncidentKind::regression, "regression"},
-                                   Word{IncidentKind::leak, "leak"},
-                                   Word{IncidentKind::lost, "lost"}};
+  static constexpr std::array kAll{
+      Word{IncidentKind::regression, "regression"}, Word{IncidentKind::leak, "leak"},
+      Word{IncidentKind::result, "result"}, Word{IncidentKind::lost, "lost"}};
 };
 
 }  // namespace torchwatch

@@ -87,6 +87,9 @@ class RunStore {
   /// Returns the whole result as the runner stated it, checked likewise. Errors: not_found,
   /// corrupt.
   Result<RunResult> result_of(Id attempt);
+  /// Returns what the workload computed in the first run of the owner that kept it, see
+  /// RunResult::outputs; nothing where none did. Errors: corrupt.
+  Result<std::vector<OutputFigures>> first_outputs(Owner, const Benchmark&);
   /// Returns the facts with that digest. Errors: not_found, corrupt.
   Result<Environment> environment(const std::string& digest);
   /// Returns the series that have values, by workload, configuration, variant and metric; those of

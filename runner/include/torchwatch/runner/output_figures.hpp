@@ -1,0 +1,21 @@
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "torchwatch/models/registry.hpp"
+#include "torchwatch/records/run_result.hpp"
+
+namespace torchwatch::runner {
+
+/// Whether outputs of the workload are compared between builds. Where numbers are rounded to few
+/// bits on the way, the last place of one moves others by a whole step, so rounding alone changes
+/// the outputs by per cents (docs/results/outputs.md).
+bool has_comparable_outputs(std::string_view workload);
+
+/// Computes what a workload gives from weights and inputs that the formula fills, which are equal
+/// in all builds (docs/measuring.md, "Values"): its outputs and, in training, the loss and the size
+/// of its gradients. Throws what LibTorch throws.
+std::vector<OutputFigures> outputs_of(const models::Definition&, models::Setup);
+
+}  // namespace torchwatch::runner

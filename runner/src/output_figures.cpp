@@ -1,0 +1,55 @@
+#include "torchwatch/runner/output_figures.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace torchwatch::runner {
+namespace {
+
+constexpr std::array<std::string_view, 2> kRounding{"mobilenet_v2_quantized_qat",
+                                                    "resnet50_quantized_qat"};
+
+/// "logits float32 [4, 1000]": outputs of another shape or type have nothing to compare.
+std::string full_name(const models::OutputFigures& output) {
+  std::string shape;
+  for (const auto size : output.shape) shape += (shape.empty() ? "" : ", ") + std::to_string(size);
+  const std::string name = output.name.empty() ? "output" : output.name;
+  return name + " " + output.type + " [" + shape + "]";
+}
+
+OutputFigures compared(const models::OutputFigures& output) {
+  OutputFigures figures{.name = full_name(output),
+                        .scale = std::hypot(output.mean, output.std),
+                        .figures = {output.mean, output.std}};
+  figures.figures.insert(figures.figures.end(), output.first.begin(), output.first.end());
+  return figures;
+}
+
+OutputFigures scalar(const char* name, double value) {
+  return {.name = name, .scale = std::abs(value), .figures = {value}};
+}
+
+}  // namespace
+
+bool has_comparable_outputs(std::string_view workload) {
+  return std::ranges::find(kRounding, workload) == kRounding.end();
+}
+
+std::vector<OutputFigures> outputs_of(const models::Definition& definition, models::Setup setup) {
+  setup.fill = models::Fill::formula;
+  const auto workload = models::build(definition, setup);
+  workload->compile();
+  const bool is_compiled = setup.backend != models::Backend::eager;
+  const auto values =
+      is_compiled ? models::Values{.outputs = workload->outputs()} : workload->values();
+  std::vector<OutputFigures> outputs;
+  for (const auto& output : values.outputs) outputs.push_back(compared(output));
+  if (setup.mode == models::Mode::train) {
+    outputs.push_back(scalar("loss", values.loss));
+    outputs.push_back(scalar("gradients", values.gradient_norm));
+  }
+  return outputs;
+}
+
+}  // namespace torchwatch::runner

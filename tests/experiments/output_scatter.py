@@ -1,0 +1,163 @@
+#!/usr/bin/env python3
+"""Says how far outputs of one build are apart where nothing but rounding differs.
+
+    output_scatter.py FOLDER --runner PROGRAM [--preset small] [--json] [NAME]...
+
+Runs each workload of the suite in both modes on the CPU three times, as a memory pass that states
+outputs (docs/metrics.md, "Differences of outputs"): twice as it is, and once with kernels of
+narrower vectors (ATEN_CPU_CAPABILITY=avx2), which add up in another order, with two threads. Keeps
+the outputs in FOLDER/runs.jsonl; called again it resumes where it stopped. Then it prints a table
+in Markdown: for the repeat and for the other kernels, how many benchmarks differ by how much.
+[detect] output_tolerance rests on it.
+"""
+
+import argparse
+import itertools
+import json
+import math
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from backends import suite
+from kept_rows import KeptRows
+
+MODES = ("infer", "train")
+# What each run is made with: threads, and variables of the environment.
+MANNERS: dict[str, tuple[int, dict[str, str]]] = {
+    "first": (1, {}),
+    "repeat": (1, {}),
+    "kernels": (2, {"ATEN_CPU_CAPABILITY": "avx2"}),
+}
+TIME_LIMIT_MS = 600_000
+FARTHEST = 2.0
+BOUNDS = (0.0, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, FARTHEST)
+
+
+def run(workload: str, mode: str, manner: str, options: argparse.Namespace) -> dict[str, Any]:
+    """What the runner states of one memory pass."""
+    threads, environment = MANNERS[manner]
+    request_file, result_file = options.folder / "request.json", options.folder / "result.json"
+    result_file.unlink(missing_ok=True)
+    request = {
+        "schema": 1,
+        "attempt": "outputs",
+        "workload": workload,
+        "mode": mode,
+        "device": "cpu",
+        "threads": threads,
+        "preset": options.preset,
+        "pass": "memory",
+        "warmup": 0,
+        "iterations": 1,
+        "iterations_min": 1,
+        "leak_iterations": 0,
+        "outputs": True,
+        "limits": {"time_ms": TIME_LIMIT_MS},
+    }
+    request_file.write_text(json.dumps(request))
+    ended = subprocess.run(
+        [options.runner, "measure", request_file, result_file],
+        check=False,
+        env=os.environ | environment,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    if not result_file.exists():
+        return {"status": "died", "reason": f"exit status {ended.returncode}"}
+    result = json.loads(result_file.read_text())
+    return {key: result.get(key) for key in ("status", "reason", "outputs")}
+
+
+def number(value: float | None) -> float:
+    return math.nan if value is None else value
+
+
+def apart(one: dict[str, Any], other: dict[str, Any]) -> float:
+    """The greatest difference of two outputs' figures, as a share of their size."""
+    if one["name"] != other["name"] or len(one["figures"]) != len(other["figures"]):
+        return FARTHEST
+    scale = max(number(one["scale"]), number(other["scale"]))
+    worst = 0.0
+    for left, right in zip(map(number, one["figures"]), map(number, other["figures"]), strict=True):
+        if left == right or (math.isnan(left) and math.isnan(right)):
+            continue
+        difference = abs(left - right) / scale if scale else FARTHEST
+        worst = max(worst, difference if math.isfinite(difference) else FARTHEST)
+    return min(worst, FARTHEST)
+
+
+def difference(some: list[dict[str, Any]], others: list[dict[str, Any]]) -> float:
+    if len(some) != len(others):
+        return FARTHEST
+    return max((apart(one, other) for one, other in zip(some, others, strict=True)), default=0.0)
+
+
+def differences(rows: list[dict[str, Any]], manner: str) -> dict[str, float]:
+    """How far each benchmark's outputs are from those of its first run."""
+    outputs = {
+        (row["workload"], row["mode"], row["manner"]): row["outputs"]
+        for row in rows
+        if row["status"] == "ok"
+    }
+    found = {}
+    for workload, mode, of in outputs:
+        first = outputs.get((workload, mode, "first"))
+        if of == manner and first is not None:
+            found[f"{workload} cpu-{mode}"] = difference(first, outputs[workload, mode, manner])
+    return found
+
+
+def words(bound: float) -> str:
+    return "equal" if bound == 0 else f"at most {bound:g}"
+
+
+def table_of(rows: list[dict[str, Any]]) -> str:
+    repeat, kernels = (differences(rows, manner) for manner in ("repeat", "kernels"))
+    lines = ["| outputs differ by | the same run again | other kernels, two threads |", "|-|-:|-:|"]
+    for low, high in itertools.pairwise((-1.0, *BOUNDS)):
+        counts = [sum(low < each <= high for each in of.values()) for of in (repeat, kernels)]
+        lines.append(f"| {words(high)} | {counts[0]} | {counts[1]} |")
+    lines.append(f"| benchmarks | {len(repeat)} | {len(kernels)} |")
+    for name, of in (("again", repeat), ("other kernels", kernels)):
+        largest = sorted(of.items(), key=lambda each: -each[1])[:8]
+        listed = ", ".join(f"{benchmark} {each:.2g}" for benchmark, each in largest if each > 0)
+        lines += ["", f"The largest, {name}: {listed or 'none differs'}."]
+    without = sorted(
+        {f"{row['workload']} cpu-{row['mode']}" for row in rows if row["status"] != "ok"}
+    )
+    lines += ["", f"Without outputs: {', '.join(without) or 'none'}."]
+    return "\n".join(lines)
+
+
+def parse() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("workloads", nargs="*", metavar="NAME")
+    parser.add_argument("--runner", type=Path, required=True)
+    parser.add_argument("--preset", choices=("small", "paper"), default="small")
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args()
+    options.folder.mkdir(parents=True, exist_ok=True)
+    options.runner = options.runner.resolve()
+    return options
+
+
+def main() -> None:
+    options = parse()
+    kept = KeptRows(options.folder / "runs.jsonl")
+    for workload, mode, manner in itertools.product(options.workloads or suite(), MODES, MANNERS):
+        asked = {"workload": workload, "mode": mode, "manner": manner, "preset": options.preset}
+        if kept.find(**asked) is None:
+            kept.add(asked | run(workload, mode, manner, options))
+            print(workload, mode, manner, file=sys.stderr, flush=True)
+    print(json.dumps(kept.rows) if options.json else table_of(kept.rows))
+
+
+if __name__ == "__main__":
+    main()

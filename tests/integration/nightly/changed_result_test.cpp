@@ -1,0 +1,102 @@
+// Tests what a build comes to whose workloads compute other results.
+#include <catch2/catch.hpp>
+
+#include "nightlies.hpp"
+#include "torchwatch/documents/bisection.hpp"
+#include "torchwatch/report/view.hpp"
+#include "torchwatch/storage/bisection_store.hpp"
+#include "torchwatch/storage/outbox_store.hpp"
+#include "torchwatch/storage/verdicts.hpp"
+
+using namespace torchwatch;
+
+namespace {
+
+std::vector<test::ScriptedCommit> commits_of_a_day(std::size_t count) {
+  std::vector<test::ScriptedCommit> commits{{"Start of the day", "noise 0.01"}};
+  while (commits.size() < count) {
+    commits.push_back({"Commit " + std::to_string(commits.size()), "# another"});
+  }
+  return commits;
+}
+
+config::Config comparing_outputs(config::Config config) {
+  config.measure.outputs = true;
+  return config;
+}
+
+void compare_outputs(config::Config& config) {
+  config.measure.outputs = true;
+}
+
+}  // namespace
+
+TEST_CASE("a commit that changes first digits is named, and one that changes last digits is not") {
+  constexpr std::size_t kHarmless = 11;
+  constexpr std::size_t kCulprit = 27;
+  auto commits = commits_of_a_day(40);
+  commits[kHarmless] = {"Add up in another order", "result dlrm cpu-infer 1.0000003"};
+  commits[kCulprit] = {"Round early", "result dlrm cpu-infer 1.04"};
+  const test::TemporaryFolder folder;
+  const test::ScriptedDay day(folder.path(), commits);
+  const auto service = test::ScriptedService::open(comparing_outputs(day.config())).value();
+  REQUIRE(service->carry_out_due_comparisons());
+  auto& database = service->services().database;
+  REQUIRE(database.check_invariants().value().empty());
+
+  const auto incidents = storage::IncidentStore(database).list(100).value();
+  REQUIRE(incidents.size() == 1);
+  CHECK(incidents[0].kind == IncidentKind::result);
+  REQUIRE(incidents[0].series.size() == 1);
+  CHECK(to_string(incidents[0].series[0].series) == "dlrm cpu-infer output_difference");
+  CHECK(incidents[0].title.starts_with("[result] +4.0 % by "));
+
+  REQUIRE(incidents[0].bisection);
+  const auto row = storage::BisectionStore(database).get(*incidents[0].bisection).value();
+  const auto result = bisection::parse_bisection_result(row.result_json).value();
+  INFO(result.reason);
+  CHECK(result.culprit() == day.commits()[kCulprit]);
+  CHECK(result.culprits.size() == 1);
+  CHECK(result.builds <= 7);
+  CHECK_THAT(result.culprits[0].verified, Catch::Contains("undoes the change"));
+
+  const auto messages = storage::OutboxStore(database).of_incident(incidents[0].id).value();
+  REQUIRE(messages.size() == 1);
+  CHECK_THAT(messages[0].body,
+             Catch::Contains("compute other results, apart by 4.0 %") &&
+                 Catch::Contains("From equal weights and inputs `dlrm cpu-infer` computes results "
+                                 "that are **4.0 %** of their size apart") &&
+                 Catch::Contains("in each of 8 runs"));
+}
+
+TEST_CASE("results that differ in last digits are unchanged, and their difference is kept") {
+  test::Nightlies nightlies(test::kQuiet, "noise 0.01\nresult dlrm * 1.0000003", compare_outputs);
+  CHECK(storage::IncidentStore(nightlies.database()).list(10).value().empty());
+  const auto rows = storage::ComparisonStore(nightlies.database()).list(10).value();
+  int seen = 0;
+  for (const auto& row : rows) {
+    if (row.purpose != storage::Purpose::nightly || !row.baseline) continue;
+    const auto verdicts = storage::verdicts_of(nightlies.database(), row.id).value();
+    for (const auto& verdict : verdicts) {
+      if (verdict.series.metric != Metric::output_difference) continue;
+      CHECK(verdict.verdict == Verdict::unchanged);
+      CHECK(verdict.baseline_value == 0);
+      CHECK(verdict.candidate_value == 300);
+      ++seen;
+    }
+  }
+  CHECK(seen == 2);
+}
+
+TEST_CASE("a workload may be exempt by name, and nothing is compared unless it is asked for") {
+  const auto change = GENERATE(as<std::string>(), "exempt", "off");
+  CAPTURE(change);
+  test::Nightlies nightlies(
+      test::kQuiet, "noise 0.01\nresult dlrm * 1.5", [&](config::Config& config) {
+        config.measure.outputs = change == "exempt";
+        if (change == "off") return;
+        config.detect.thresholds = {
+            config::parse_series_threshold("output_difference dlrm 2.0").value()};
+      });
+  CHECK(storage::IncidentStore(nightlies.database()).list(10).value().empty());
+}
