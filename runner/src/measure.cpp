@@ -85,7 +85,7 @@ void run_memory(const models::Definition& definition, const Request& request, Ru
   const auto setup = setup_of(request);
   const auto build = [&] { return models::build(definition, setup); };
   watch_memory(build, setup.device, request, result);
-  if (request.outputs && has_comparable_outputs(request.benchmark.workload)) {
+  if (request.outputs && has_comparable_outputs(request.benchmark)) {
     result.outputs = outputs_of(definition, setup);
   }
 }

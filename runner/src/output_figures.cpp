@@ -32,8 +32,9 @@ OutputFigures scalar(const char* name, double value) {
 
 }  // namespace
 
-bool has_comparable_outputs(std::string_view workload) {
-  return std::ranges::find(kRounding, workload) == kRounding.end();
+bool has_comparable_outputs(const Benchmark& benchmark) {
+  return benchmark.variant.precision != Precision::amp &&
+         std::ranges::find(kRounding, benchmark.workload) == kRounding.end();
 }
 
 std::vector<OutputFigures> outputs_of(const models::Definition& definition, models::Setup setup) {

@@ -62,6 +62,9 @@ Status check_memory(const Request& request, const RunResult& result) {
   if (result.values.contains(Metric::output_difference)) {
     return lacks(Pass::memory, "must not state output_difference: the service computes it");
   }
+  if (!request.outputs && !result.outputs.empty()) {
+    return lacks(Pass::memory, "must not have outputs: they were not asked for");
+  }
   const auto growth = result.values.find(Metric::leak_growth);
   if (growth != result.values.end() &&
       (!result.leak || result.leak->growth_bytes_per_iteration != growth->second)) {

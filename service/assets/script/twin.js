@@ -79,6 +79,7 @@ export function axisText(value, sample) {
     const change = (value - 1) * 100;
     return `${change > 0 ? "+" : ""}${Number(change.toFixed(1))} %`;
   }
+  if (/^[\d.]+ %/.test(sample)) return `${Number((value * 1e-7).toPrecision(2))} %`;
   if (sample.includes("/iteration")) return value.toLocaleString("en-US");
   const units = /\d (ns|µs|ms|s)\b/.test(sample) ? TIMES : SIZES;
   const unit = units.findLast((each) => Math.abs(value) >= SCALES[each]) ?? units[0];

@@ -27,7 +27,7 @@ SearchedSeries judged_series(const storage::VerdictRow& verdict,
   if (report::is_exact(report::effect_of(verdict))) settings = detect::settings_of_exact(settings);
   SearchedSeries searched;
   searched.series = verdict.series;
-  searched.minimum_effect = minimum_effect(verdict.series.metric, verdict.baseline_value, settings);
+  searched.minimum_effect = minimum_effect(verdict.series, verdict.baseline_value, settings);
   const double pair_spread = std::hypot(verdict.baseline_spread, verdict.candidate_spread);
   searched.noise_sd = is_relative(verdict.series.metric)
                           ? std::max(pair_spread, settings.noise_floor)
@@ -41,7 +41,7 @@ SearchedSeries unmeasured_series(const Series& series, detect::Settings settings
   SearchedSeries searched;
   searched.series = series;
   searched.noise_sd = is_relative(series.metric) ? kUnknownNoise : 0;
-  searched.minimum_effect = minimum_effect(series.metric, 0, settings);
+  searched.minimum_effect = minimum_effect(series, 0, settings);
   return searched;
 }
 
@@ -53,6 +53,12 @@ std::vector<Benchmark> benchmarks_of(const std::vector<SearchedSeries>& all_seri
     }
   }
   return benchmarks;
+}
+
+bool searches_outputs(const std::vector<SearchedSeries>& all_series) {
+  return std::ranges::any_of(all_series, [](const SearchedSeries& searched) {
+    return searched.series.metric == Metric::output_difference;
+  });
 }
 
 BisectionSpec spec_between(const config::Config& config, const std::string& good,
@@ -113,6 +119,7 @@ Status open_bisection(comparison::Services& services, const comparison::Comparis
   }
   spec.plan = plan;
   spec.plan.benchmarks = benchmarks_of(spec.series);
+  spec.plan.outputs = searches_outputs(spec.series);
 
   auto row = row_of(spec, services.clock);
   row.incident = incident.id;
@@ -139,8 +146,7 @@ Result<storage::BisectionRow> open_requested_bisection(comparison::Services& ser
   spec.plan = comparison::make_plan(services.config, {}, {});
   spec.plan.preset = preset.value_or(spec.plan.preset);
   spec.plan.benchmarks = benchmarks_of(spec.series);
-  spec.plan.outputs = std::ranges::any_of(
-      all_series, [](const auto& each) { return each.metric == Metric::output_difference; });
+  spec.plan.outputs = searches_outputs(spec.series);
   const auto row = row_of(spec, services.clock);
 
   storage::BisectionStore store(services.database);

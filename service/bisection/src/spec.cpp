@@ -5,13 +5,20 @@
 #include <nlohmann/json.hpp>
 
 #include "torchwatch/detect/memory_verdict.hpp"
+#include "torchwatch/detect/output_verdict.hpp"
 #include "torchwatch/storage/build_store.hpp"
 
 namespace torchwatch::bisection {
 
 using nlohmann::json;
 
-double minimum_effect(Metric metric, double baseline_value, const detect::Settings& settings) {
+double minimum_effect(const Series& series, double baseline_value,
+                      const detect::Settings& settings) {
+  const auto& [benchmark, metric] = series;
+  if (metric == Metric::output_difference) {
+    const auto tolerated = detect::tolerated_difference(benchmark.variant.precision, settings);
+    return static_cast<double>(tolerated) / 2;
+  }
   if (is_relative(metric)) return std::log1p(settings.threshold) / 2;
   const double of_value = !has_ratio(metric) ? 0 : settings.threshold * baseline_value;
   return std::max(of_value, static_cast<double>(detect::floor_bytes(metric, settings))) / 2;

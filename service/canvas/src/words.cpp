@@ -84,13 +84,13 @@ int bounded(int columns) {
 
 std::string_view word_up(std::optional<Metric> metric) {
   if (!metric) return "worse";
-  if (*metric == Metric::output_difference) return "other results";
+  if (*metric == Metric::output_difference) return "further apart";
   return pass_of(*metric) == Pass::timing ? "slower" : "more memory";
 }
 
 std::string_view word_down(std::optional<Metric> metric) {
   if (!metric) return "better";
-  if (*metric == Metric::output_difference) return "equal results";
+  if (*metric == Metric::output_difference) return "closer";
   return pass_of(*metric) == Pass::timing ? "faster" : "less memory";
 }
 

@@ -46,8 +46,9 @@ void SelectionOptions::add_to(CLI::App& command, Otherwise otherwise) {
 void SelectionOptions::add_metric_to(CLI::App& command) {
   command.add_option("--metric", metrics_,
                      "Only this metric: time, device_time, cpu_peak, device_peak, "
-                     "cpu_peak_resident, device_peak_total, leak_growth, leak_retained or "
-                     "heap_growth; default: all");
+                     "cpu_peak_resident, device_peak_total, leak_growth, leak_retained, "
+                     "heap_growth or output_difference; default: all, the last one where [measure] "
+                     "outputs is set");
 }
 
 void SelectionOptions::add_preset_to(CLI::App& command) {

@@ -191,7 +191,8 @@ void BenchmarkSchedule::add_partly_measured(const Runs& runs, Step& step) const 
     const bool in_baseline = values(runs.baseline, metric).size() == runs.baseline.size();
     const auto in_candidate = values(runs.candidate, metric).size();
     if (values(runs.baseline, metric).empty()) continue;
-    const bool lost = in_baseline && in_candidate == 0;
+    // Outputs have no value either where no run of the baseline came before.
+    const bool lost = in_baseline && in_candidate == 0 && metric != Metric::output_difference;
     step.judged.push_back(judge_as(
         metric, lost ? Verdict::failed : Verdict::inconclusive,
         lost ? "measured with the baseline, not with the candidate" : "measured in some runs only",

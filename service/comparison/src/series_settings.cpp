@@ -19,12 +19,14 @@ int series_per_nightly(const config::Config& config, int series) {
 
 detect::Settings SeriesSettings::of(const Series& series) const {
   auto settings = common_;
-  const auto rule =
-      std::find_if(own_.rbegin(), own_.rend(), [&](const auto& each) { return each.fits(series); });
+  // A rule for all metrics is about noise, of which outputs have none.
+  const bool is_of_outputs = series.metric == Metric::output_difference;
+  const auto rule = std::find_if(own_.rbegin(), own_.rend(), [&](const auto& each) {
+    return each.fits(series) && (each.metric || !is_of_outputs);
+  });
   if (rule == own_.rend()) return settings;
-  if (series.metric == Metric::output_difference) {
-    // A rule for all metrics is about noise, of which results have none.
-    if (rule->metric) settings.output_tolerance = rule->threshold;
+  if (is_of_outputs) {
+    settings.output_tolerance = rule->threshold;
     return settings;
   }
   settings.gate *= rule->threshold / settings.threshold;

@@ -162,7 +162,7 @@ void add_measuring(std::vector<Key>& table) {
                       "Give each run fresh copies of the library files, so that a file's place in "
                       "memory does not look like a change."));
   table.push_back(key("measure", "outputs", &C::measure, &C::Measure::outputs, Allowed<bool>{},
-                      "Compare what workloads compute, too: a build whose results differ by more "
+                      "Compare what workloads compute, too: a build whose outputs differ by more "
                       "than [detect] output_tolerance opens an incident of kind result."));
 }
 
@@ -184,7 +184,7 @@ void add_judging(std::vector<Key>& table) {
                       "The least change of such a peak that counts."));
   table.push_back(key("detect", "output_tolerance", &C::detect, &C::Detect::output_tolerance,
                       share_between(1e-6, 2.0),
-                      "How far results of two builds may differ, as a share of their size. 16-bit "
+                      "How far outputs of two builds may differ, as a share of their size. 16-bit "
                       "types and tf32 may differ by eight units of their last place at least."));
   table.push_back(key("detect", "confidence", &C::detect, &C::Detect::confidence,
                       between(0.8, 0.9999), "Confidence of the intervals that are printed."));

@@ -22,9 +22,23 @@ double difference_of(double one, double other, double scale) {
   return std::abs(one - other) / scale;
 }
 
+/// The greater size of the two; where neither has one, as some elements are not finite, that of the
+/// finite figures.
+double size_of(const OutputFigures& one, const OutputFigures& other) {
+  double size = std::fmax(one.scale, other.scale);
+  if (std::isfinite(size)) return size;
+  size = 0;
+  for (const auto* output : {&one, &other}) {
+    for (const double figure : output->figures) {
+      if (std::isfinite(figure)) size = std::max(size, std::abs(figure));
+    }
+  }
+  return size;
+}
+
 double difference_of(const OutputFigures& one, const OutputFigures& other) {
   double greatest = 0;
-  const double scale = std::fmax(one.scale, other.scale);
+  const double scale = size_of(one, other);
   for (std::size_t i = 0; i < one.figures.size(); ++i) {
     const double each = difference_of(one.figures[i], other.figures[i], scale);
     if (!std::isfinite(each)) return each;
@@ -89,12 +103,14 @@ MemoryDecision judge_outputs(std::span<const std::int64_t> baseline,
   const auto limit = std::max(tolerated, kOverOwnScatter * own);
   decision.baseline_value = own;
   decision.candidate_value = least;
-  decision.reason = "results differ by " +
+  decision.reason = "outputs differ by " +
                     figures::value(Metric::output_difference, static_cast<double>(greatest)) +
                     ", " + decision.reason + ", " +
                     figures::value(Metric::output_difference, static_cast<double>(limit)) +
                     " is tolerated";
-  if (greatest <= limit) {
+  if (own > 0 && limit >= kOutputDifferenceMax) {
+    decision.reason += ": the baseline's own runs disagree";
+  } else if (greatest <= limit) {
     decision.verdict = Verdict::unchanged;
   } else if (runs < static_cast<std::size_t>(std::max(2, settings.memory_runs))) {
     decision.suspect = true;

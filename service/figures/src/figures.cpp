@@ -50,7 +50,7 @@ std::string ratio_text(double ratio, Rounding rounding) {
 
 /// "38 %", "0.00012 %": two digits, however small.
 std::string billionths(double value) {
-  const double per_cent = value * 1e-7;
+  const double per_cent = std::round(value) * 1e-7;
   if (per_cent == 0) return "0 %";
   const auto digits = 1 - static_cast<int>(std::floor(std::log10(std::abs(per_cent))));
   return fmt::format("{:.{}f} %", per_cent, std::max(digits, 0));
@@ -185,7 +185,7 @@ std::string_view name_of(Metric metric) {
     case Metric::heap_growth:
       return "heap beside LibTorch's allocator kept per iteration";
     case Metric::output_difference:
-      return "difference of results";
+      return "difference of outputs";
     case Metric::first_iteration:
       return "first iteration";
     case Metric::throughput:

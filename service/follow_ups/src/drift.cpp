@@ -113,6 +113,9 @@ Status open_drift_comparisons(comparison::Services& services, const Comparison& 
   TW_TRY(auto benchmarks, drift_benchmarks(services, nightly, before));
   for (auto& [index, some] : benchmarks) {
     auto plan = nightly.plan;
+    // Rounding does not add up as slowdowns do, and a change that was undone would be reported once
+    // more.
+    plan.outputs = false;
     plan.benchmarks = std::move(some);
     TW_TRY_VOID(comparisons.open({.purpose = Purpose::drift,
                                   .candidate = nightly.row.candidate,

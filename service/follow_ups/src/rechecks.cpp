@@ -43,6 +43,7 @@ Result<bool> is_shown_since(comparison::Services& services, const IncidentRow& i
 comparison::Plan plan_of_recheck(comparison::Plan plan, const IncidentRow& incident) {
   plan.benchmarks.clear();
   plan.passes.clear();
+  plan.outputs = incident.kind == IncidentKind::result;
   for (const auto& each : incident.series) {
     const auto& [benchmark, metric] = each.series;
     if (std::ranges::find(plan.benchmarks, benchmark) == plan.benchmarks.end()) {

@@ -39,9 +39,9 @@ std::string leak_of(const EffectFacts& worst, const std::string& subject) {
              : subject + " keep " + bytes + " more per iteration";
 }
 
-/// "`resnet18 cpu-infer` compute other results, apart by 38 %".
+/// "`resnet18 cpu-infer` compute other outputs, apart by 38 %".
 std::string result_of(const EffectFacts& worst, const std::string& subject) {
-  return subject + " compute other results, apart by " +
+  return subject + " compute other outputs, apart by " +
          figures::value(worst.series.metric, difference_of(worst));
 }
 

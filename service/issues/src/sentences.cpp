@@ -89,7 +89,7 @@ std::string leak_sentence(const EffectFacts& effect, const std::string& versus) 
 }
 
 std::string result_sentence(const EffectFacts& effect, const IncidentFacts& facts) {
-  return "From equal weights and inputs " + code(benchmark_of(effect)) + " computes results that " +
+  return "From equal weights and inputs " + code(benchmark_of(effect)) + " computes outputs that " +
          "are **" + figures::value(effect.series.metric, difference_of(effect)) +
          "** of their size apart with " + code(facts.candidate.name) + " and with " +
          code(facts.baseline.name) + " (" + how_sure(effect, facts.confidence) + ").";

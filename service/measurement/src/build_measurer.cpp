@@ -15,6 +15,8 @@ Result<BuildMeasurer> BuildMeasurer::open(comparison::Services& services, storag
 
 Result<BuildMeasurer> BuildMeasurer::open(comparison::Services& services, storage::Id build,
                                           comparison::Plan plan, std::stop_token stop) {
+  // There is no other build to compare them with.
+  plan.outputs = false;
   TW_TRY(const auto row, storage::BuildStore(services.database).get(build));
   TW_TRY(const auto tree, builds::inspect(row.folder));
   services.progress.long_step_started(comparison::LongStep::kit,

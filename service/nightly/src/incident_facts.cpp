@@ -46,8 +46,10 @@ const Series* worst_series(const report::IncidentFacts& facts) {
 void add_commands(report::IncidentFacts& facts) {
   const auto* worst = worst_series(facts);
   if (worst == nullptr) return;
-  facts.reproduce = report::compare_command(facts.baseline.name, facts.candidate.name,
-                                            worst->benchmark, facts.preset);
+  facts.reproduce =
+      report::naming(report::compare_command(facts.baseline.name, facts.candidate.name,
+                                             worst->benchmark, facts.preset),
+                     worst->metric);
   const auto threads = facts.machine.find("threads");
   if (worst->metric == Metric::time) {
     facts.torchbench = report::torchbench_command(

@@ -107,6 +107,8 @@ Status open_incident(comparison::Services& services, const Comparison& compariso
                      const comparison::SeriesSettings& settings, IncidentRow incident) {
   storage::IncidentStore store(services.database);
   TW_TRY(const auto known, store.find_open(incident.key));
+  // Outputs that are as they were differ from the changed ones, too: a recheck tells which.
+  if (known && known->kind == IncidentKind::result) return {};
   if (known) return store.add_recurrence(known->id, comparison.row.id);
   incident.opened_at = services.clock.wall_now();
   incident.title = report::what_changed(incident);

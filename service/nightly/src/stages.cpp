@@ -310,7 +310,9 @@ Result<ComparisonRow> open_study(comparison::Services& services, storage::Id bui
                                  const comparison::Selection& selection) {
   TW_TRY(const auto sides, comparison::parse_sides(study.baseline, study.candidate));
   TW_TRY_VOID(comparison::check_workloads(services, comparison::with_alternatives(sides, {})));
-  TW_TRY(const auto plan, comparison::plan_of(services, selection));
+  TW_TRY(auto plan, comparison::plan_of(services, selection));
+  // A setting, such as a batch, may change outputs on purpose: only who names them means them.
+  if (selection.metrics.empty()) plan.outputs = false;
   const auto plan_json = to_json(plan);
   const storage::NewComparison asked{
       .purpose = Purpose::study, .candidate = build, .baseline = build, .plan_json = plan_json};

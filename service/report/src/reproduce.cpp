@@ -27,6 +27,11 @@ std::string compare_command(const std::string& baseline, const std::string& cand
   return compare_command(baseline, candidate) + of_benchmark(benchmark, preset);
 }
 
+std::string naming(std::string command, Metric metric) {
+  if (metric != Metric::output_difference) return command;
+  return std::move(command) + " --metric" + argument(to_string(metric));
+}
+
 std::string compare_command(const std::string& baseline, const std::string& candidate) {
   return "torchwatch compare" + argument(baseline) + argument(candidate);
 }
@@ -63,8 +68,9 @@ std::string reproduce_command(const storage::IncidentRow& incident, const std::s
       });
   // A comparison has no plan before it is ready; a damaged one keeps nothing else from a reader.
   const auto plan = comparison::parse_plan(plan_json);
-  return compare_command(baseline, candidate, worst->series.benchmark,
-                         plan ? std::optional(plan->preset) : std::nullopt);
+  return naming(compare_command(baseline, candidate, worst->series.benchmark,
+                                plan ? std::optional(plan->preset) : std::nullopt),
+                worst->series.metric);
 }
 
 std::vector<Advice> advice_on(const storage::IncidentRow& incident, bool names_culprit,

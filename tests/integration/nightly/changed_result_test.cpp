@@ -63,8 +63,8 @@ TEST_CASE("a commit that changes first digits is named, and one that changes las
   const auto messages = storage::OutboxStore(database).of_incident(incidents[0].id).value();
   REQUIRE(messages.size() == 1);
   CHECK_THAT(messages[0].body,
-             Catch::Contains("compute other results, apart by 4.0 %") &&
-                 Catch::Contains("From equal weights and inputs `dlrm cpu-infer` computes results "
+             Catch::Contains("compute other outputs, apart by 4.0 %") &&
+                 Catch::Contains("From equal weights and inputs `dlrm cpu-infer` computes outputs "
                                  "that are **4.0 %** of their size apart") &&
                  Catch::Contains("in each of 8 runs"));
 }
@@ -99,4 +99,15 @@ TEST_CASE("a workload may be exempt by name, and nothing is compared unless it i
             config::parse_series_threshold("output_difference dlrm 2.0").value()};
       });
   CHECK(storage::IncidentStore(nightlies.database()).list(10).value().empty());
+}
+
+TEST_CASE("outputs that are as they were before a change close its incident, and open none") {
+  test::Nightlies nightlies(test::kQuiet, "noise 0.01\nresult dlrm * 1.5", compare_outputs);
+  storage::IncidentStore store(nightlies.database());
+  REQUIRE(store.list(10).value().size() == 1);
+  nightlies.next("noise 0.01\n# as it was");
+  const auto incidents = store.list(10).value();
+  REQUIRE(incidents.size() == 1);
+  CHECK(incidents[0].kind == IncidentKind::result);
+  CHECK(incidents[0].state == storage::IncidentState::closed);
 }

@@ -55,6 +55,24 @@ TEST_CASE("two settings of one build are compared, and no history or incident he
   CHECK(day.database().check_invariants().value().empty());
 }
 
+TEST_CASE("a study compares outputs where they are named, whatever nightlies do") {
+  StudiedDay day;
+  auto config = day.day.config();
+  config.measure.outputs = true;
+  day.service.reset();
+  day.service = test::ScriptedService::open(config).value();
+  const auto compares_outputs = [&](std::vector<Metric> metrics) {
+    auto selection = test::times_of("dlrm");
+    selection.metrics = std::move(metrics);
+    const auto opened =
+        nightly::open_study(day.service->services(), day.build, test::kThirdSlower, selection);
+    return comparison::parse_plan(opened.value().plan_json).value().outputs;
+  };
+  CHECK_FALSE(compares_outputs({}));
+  CHECK_FALSE(compares_outputs({Metric::cpu_peak}));
+  CHECK(compares_outputs({Metric::output_difference}));
+}
+
 TEST_CASE("each side of a study runs under its own setting, in pairs of neighbours") {
   StudiedDay day;
   const auto ended = day.carry_out({.baseline = "threads=1,batch=2", .candidate = "workload=dlrm"},

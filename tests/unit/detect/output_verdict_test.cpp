@@ -49,6 +49,10 @@ TEST_CASE("what cannot be compared has nothing in common") {
   CHECK(output_difference(outputs({kNan, 2}), outputs({kNan, 2})) == 0);
   CHECK(output_difference(outputs({0}, 0), outputs({0}, 0)) == 0);
   CHECK(output_difference(outputs({0}, 0), outputs({1e-9}, 0)) == kOutputDifferenceMax);
+  const auto masked = outputs({kNan, kNan, -5, kInfinite}, kNan);
+  CHECK(output_difference(masked, masked) == 0);
+  CHECK(output_difference(masked, outputs({kNan, kNan, -5.1, kInfinite}, kNan)) ==
+        Approx(0.1 / 5.1 * 1e9).margin(1));
   auto renamed = some;
   renamed[0].name = "output float64 [4]";
   CHECK(output_difference(some, renamed) == kOutputDifferenceMax);
@@ -79,6 +83,7 @@ TEST_CASE("results changed where every run of the candidate is apart by more tha
 TEST_CASE("the scatter of a build's own runs is tolerated, and so are last places of short types") {
   CHECK(verdict({0, 500'000, 0, 400'000}, Values(4, 4'500'000)) == Verdict::unchanged);
   CHECK(verdict({0, 500'000, 0, 400'000}, Values(4, 5'500'000)) == Verdict::regressed);
+  CHECK(verdict({0, 20 * kPerCent}, Values(4, kOutputDifferenceMax)) == Verdict::inconclusive);
   CHECK(verdict(Values(4, 0), Values(4, kPerCent / 2), Precision::fp16) == Verdict::unchanged);
   CHECK(verdict(Values(4, 0), Values(4, kPerCent), Precision::fp16) == Verdict::regressed);
   CHECK(verdict(Values(4, 0), Values(4, 6 * kPerCent), Precision::bf16) == Verdict::unchanged);
@@ -87,6 +92,6 @@ TEST_CASE("the scatter of a build's own runs is tolerated, and so are last place
 
 TEST_CASE("the reason says how far apart results are, and what is tolerated") {
   const auto decision = judge_outputs(Values(4, 0), Values(4, 40 * kPerCent), Precision::fp32, {});
-  CHECK(decision.reason == "results differ by 40 %, 4 + 4 runs, 0.10 % is tolerated");
+  CHECK(decision.reason == "outputs differ by 40 %, 4 + 4 runs, 0.10 % is tolerated");
   CHECK(decision.ratio == 0);
 }

@@ -99,6 +99,10 @@ TEST_CASE(
   request.outputs = true;
   auto result = memory_result();
   REQUIRE(check_answers(request, result));
+  request.outputs = false;
+  CHECK(check_answers(request, result).error().message ==
+        "an ok result of the memory pass must not have outputs: they were not asked for");
+  request.outputs = true;
   result.outputs.clear();
   REQUIRE(check_answers(request, result));
   result.values[Metric::output_difference] = 0;

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <string_view>
 #include <vector>
 
 #include "torchwatch/models/registry.hpp"
@@ -8,14 +7,15 @@
 
 namespace torchwatch::runner {
 
-/// Whether outputs of the workload are compared between builds. Where numbers are rounded to few
+/// Whether outputs of the benchmark are compared between builds. Where numbers are rounded to few
 /// bits on the way, the last place of one moves others by a whole step, so rounding alone changes
-/// the outputs by per cents (docs/results/outputs.md).
-bool has_comparable_outputs(std::string_view workload);
+/// the outputs by per cents (docs/results/outputs.md). With autocast nothing is compared, as values
+/// are computed without it.
+bool has_comparable_outputs(const Benchmark&);
 
 /// Computes what a workload gives from weights and inputs that the formula fills, which are equal
-/// in all builds (docs/measuring.md, "Values"): its outputs and, in training, the loss and the size
-/// of its gradients. Throws what LibTorch throws.
+/// in all builds (docs/measuring.md, "Values"): its outputs in evaluation mode and, in training,
+/// the loss and the size of its gradients. Throws what LibTorch throws.
 std::vector<OutputFigures> outputs_of(const models::Definition&, models::Setup);
 
 }  // namespace torchwatch::runner

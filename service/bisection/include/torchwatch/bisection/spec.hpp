@@ -41,7 +41,7 @@ struct BisectionSpec {
 
 /// The smallest effect that a culprit is searched for: half of what detection must find.
 /// `baseline_value`: 0 where it is not known.
-double minimum_effect(Metric, double baseline_value, const detect::Settings&);
+double minimum_effect(const Series&, double baseline_value, const detect::Settings&);
 
 std::string to_json(const BisectionSpec&);
 Result<BisectionSpec> parse_bisection_spec(std::string_view json);

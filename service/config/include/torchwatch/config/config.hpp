@@ -157,7 +157,7 @@ struct Config {
     /// Where the runs of a build are all equal; never above the threshold.
     double exact_threshold = 0.02;
     std::int64_t exact_floor_bytes = std::int64_t{1} << 20;
-    double output_tolerance = 1e-3;  ///< how far results may differ, as a share of their size
+    double output_tolerance = 1e-3;  ///< how far outputs may differ, as a share of their size
     double confidence = 0.99;
     double false_incidents_per_year = 1;
     std::vector<SeriesThreshold> thresholds;  ///< for single series; the last that fits holds

@@ -19,9 +19,9 @@ std::int64_t output_difference(const std::vector<OutputFigures>&,
 /// types of 16 bits and products of tf32 at least eight units of their last place.
 std::int64_t tolerated_difference(Precision, const Settings&);
 
-/// Judges differences from the baseline's first run. Results changed (the verdict is `regressed`)
+/// Judges differences from the baseline's first run. Outputs changed (the verdict is `regressed`)
 /// when every candidate run differs by more than is tolerated, and by ten times what the baseline's
-/// own runs do. There is no ratio.
+/// own runs do; where no difference could, it is inconclusive. There is no ratio.
 MemoryDecision judge_outputs(std::span<const std::int64_t> baseline,
                              std::span<const std::int64_t> candidate, Precision, const Settings&);
 

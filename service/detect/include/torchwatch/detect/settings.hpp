@@ -25,7 +25,7 @@ struct Settings {
   std::int64_t retained_floor_bytes = 64 << 10;
   double exact_threshold = 0.02;             ///< of a series whose runs of one build are all equal
   std::int64_t exact_floor_bytes = 1 << 20;  ///< the least growth of such a series that counts
-  double output_tolerance = 1e-3;  ///< how far results of builds may differ, of their size
+  double output_tolerance = 1e-3;  ///< how far outputs of builds may differ, of their size
   int memory_runs = 3;             ///< fresh runs a side behind a memory or leak verdict
 };
 

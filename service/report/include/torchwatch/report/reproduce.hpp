@@ -17,6 +17,9 @@ namespace torchwatch::report {
 std::string compare_command(const std::string& baseline, const std::string& candidate,
                             const Benchmark&, std::optional<Preset>);
 
+/// Adds to such a command the metric, where it is measured only if it is named.
+std::string naming(std::string command, Metric);
+
 /// Makes the command that compares two builds on the whole suite.
 std::string compare_command(const std::string& baseline, const std::string& candidate);
 

@@ -84,8 +84,8 @@ class RunStore {
   /// Returns every sample of one run, checked against its digest, in ns; none where they were
   /// thinned (see retention.hpp). Errors: corrupt.
   Result<std::vector<std::int64_t>> samples_of(Id attempt);
-  /// Returns the whole result as the runner stated it, checked likewise. Errors: not_found,
-  /// corrupt.
+  /// Returns the whole result as the runner stated it but for its outputs, checked likewise.
+  /// Errors: not_found, corrupt.
   Result<RunResult> result_of(Id attempt);
   /// Returns what the workload computed in the first run of the owner that kept it, see
   /// RunResult::outputs; nothing where none did. Errors: corrupt.
