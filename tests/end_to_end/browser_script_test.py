@@ -121,6 +121,8 @@ class Modules(SeededTest):
             (1.123, "+12.3 % [+11.0, +13.0] %", "+12.3 %"),
             (0, "12 ms", "0 ns"),
             (4096, "+4,096 bytes/iteration", "4,096"),
+            (40_000_000, "4.0 %", "4 %"),
+            (0, "0 %", "0 %"),
         ):
             call = f"m.axisText({value}, '{sample}')"
             self.assertEqual(self.value("twin.js", call), expected)
