@@ -157,7 +157,7 @@ TEST_CASE("a node that differs from its class is a problem that says how to leav
   CHECK(problem.at("item").is_null());
   CHECK_THAT(problem.at("detail").get<std::string>(),
              Contains("node n2 of the class Model X, 2 cores takes ") &&
-                 Contains(R"([slurm] options = ["--exclude=n2"])"));
+                 Contains(R"(options = ["--exclude=n2"] of [slurm])"));
   CHECK_THAT(service.send("GET", "/metrics").body,
              Contains("torchwatch_problems{source=\"nodes\"} 1"));
   service.stop();
