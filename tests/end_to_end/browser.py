@@ -55,7 +55,7 @@ LOCAL_LINKS = "[...document.links].map(a => a.href)"
 # - spilt: cells that something sticks out of, and so lies on their neighbours; where the names of
 #   columns stand in the cells, as ::before, they count, wherever they are placed;
 # - outside: tables that stick out of their column;
-# - covered: texts of a heat map that its cells lie on, apart from the labels of cells.
+# - covered: texts of a heat map that its cells lie on, and labels of cells that do not lie on one.
 OUTLINE = """() => {
 const shown = what =>
   [...document.querySelectorAll(what)].filter(each => each.checkVisibility());
@@ -65,9 +65,15 @@ const isUnder = (text, cell) => !cell.each.parentElement.contains(text.each)
   && text.box.left < cell.box.right - 1 && text.box.right > cell.box.left + 1
   && text.box.top < cell.box.bottom - 4 && text.box.bottom > cell.box.top + 4;
 const covered = drawing => {
+  // Measuring what was never on the screen lays it out, and may move what was measured before.
+  drawing.querySelectorAll('rect, text, tspan').forEach(boxed);
   const cells = [...drawing.querySelectorAll('rect.cell')].map(boxed);
   const texts = [...drawing.querySelectorAll('text:not([aria-hidden])')].map(boxed);
-  return texts.filter(text => cells.some(cell => isUnder(text, cell)));
+  const labels = [...drawing.querySelectorAll('text[aria-hidden] tspan')].map(boxed);
+  const isOn = (label, cell) => isUnder(label, cell)
+    && cell.each.compareDocumentPosition(label.each) & Node.DOCUMENT_POSITION_FOLLOWING;
+  return texts.filter(text => cells.some(cell => isUnder(text, cell)))
+    .concat(labels.filter(label => cells.filter(cell => isOn(label, cell)).length !== 1));
 };
 const isNamedBy = (drawing, what) => {
   const own = drawing.querySelector(`:scope > ${what}`);
