@@ -13,27 +13,18 @@ import argparse
 import json
 import re
 import statistics
-import subprocess
 import sys
 from collections import defaultdict
-from pathlib import Path
 from typing import Any
 
 from kept_rows import KeptRows
+from single_runs import options_of, parser_of, result_of, suite
 
-WORKLOADS = Path(__file__).resolve().parents[2] / "models/workloads.txt"
 TIME_LIMIT_MS = 900_000
-
-
-def suite() -> list[str]:
-    lines = WORKLOADS.read_text().splitlines()
-    return [line.split()[0] for line in lines if line and not line.startswith("#")]
 
 
 def run(workload: str, options: argparse.Namespace) -> dict[str, Any]:
     """What the runner states of one timing pass."""
-    request_file, result_file = options.folder / "request.json", options.folder / "result.json"
-    result_file.unlink(missing_ok=True)
     request = {
         "schema": 1,
         "attempt": "backend",
@@ -48,17 +39,9 @@ def run(workload: str, options: argparse.Namespace) -> dict[str, Any]:
         "iterations_min": 1,
         "limits": {"time_ms": TIME_LIMIT_MS},
     }
-    request_file.write_text(json.dumps(request))
-    ended = subprocess.run(
-        [options.runner, "measure", request_file, result_file],
-        check=False,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    if not result_file.exists():
-        return {"status": "died", "reason": f"exit status {ended.returncode}"}
-    result = json.loads(result_file.read_text())
+    result = result_of(request, options)
+    if result["status"] == "died":
+        return result
     return {
         "status": result["status"],
         "reason": result["reason"],
@@ -122,21 +105,9 @@ def page(figures: dict[str, Any]) -> str:
 
 
 def parse() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("workloads", nargs="*", metavar="NAME")
-    parser.add_argument("--runner", type=Path, required=True)
+    parser = parser_of(__doc__)
     parser.add_argument("--backend", default="torchscript")
-    parser.add_argument("--preset", default="small", choices=("small", "paper"))
-    parser.add_argument("--json", action="store_true")
-    options = parser.parse_args()
-    if unknown := set(options.workloads) - set(suite()):
-        parser.error(f"no such workload: {', '.join(sorted(unknown))}")
-    options.folder.mkdir(parents=True, exist_ok=True)
-    options.runner = options.runner.resolve()
-    return options
+    return options_of(parser)
 
 
 def main() -> int:

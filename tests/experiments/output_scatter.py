@@ -15,14 +15,11 @@ import argparse
 import itertools
 import json
 import math
-import os
-import subprocess
 import sys
-from pathlib import Path
 from typing import Any
 
-from backends import suite
 from kept_rows import KeptRows
+from single_runs import options_of, parser_of, result_of, suite
 
 MODES = ("infer", "train")
 # What each run is made with: threads, and variables of the environment.
@@ -39,8 +36,6 @@ BOUNDS = (0.0, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, FARTHEST)
 def run(workload: str, mode: str, manner: str, options: argparse.Namespace) -> dict[str, Any]:
     """What the runner states of one memory pass."""
     threads, environment = MANNERS[manner]
-    request_file, result_file = options.folder / "request.json", options.folder / "result.json"
-    result_file.unlink(missing_ok=True)
     request = {
         "schema": 1,
         "attempt": "outputs",
@@ -57,18 +52,7 @@ def run(workload: str, mode: str, manner: str, options: argparse.Namespace) -> d
         "outputs": True,
         "limits": {"time_ms": TIME_LIMIT_MS},
     }
-    request_file.write_text(json.dumps(request))
-    ended = subprocess.run(
-        [options.runner, "measure", request_file, result_file],
-        check=False,
-        env=os.environ | environment,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    if not result_file.exists():
-        return {"status": "died", "reason": f"exit status {ended.returncode}"}
-    result = json.loads(result_file.read_text())
+    result = result_of(request, options, environment)
     return {key: result.get(key) for key in ("status", "reason", "outputs")}
 
 
@@ -133,23 +117,8 @@ def table_of(rows: list[dict[str, Any]]) -> str:
     return "\n".join(lines)
 
 
-def parse() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("workloads", nargs="*", metavar="NAME")
-    parser.add_argument("--runner", type=Path, required=True)
-    parser.add_argument("--preset", choices=("small", "paper"), default="small")
-    parser.add_argument("--json", action="store_true")
-    options = parser.parse_args()
-    options.folder.mkdir(parents=True, exist_ok=True)
-    options.runner = options.runner.resolve()
-    return options
-
-
 def main() -> None:
-    options = parse()
+    options = options_of(parser_of(__doc__))
     kept = KeptRows(options.folder / "runs.jsonl")
     for workload, mode, manner in itertools.product(options.workloads or suite(), MODES, MANNERS):
         asked = {"workload": workload, "mode": mode, "manner": manner, "preset": options.preset}
