@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::string_view kAny = "*";
 constexpr double kShareMin = 0.005;
-constexpr double kToleranceMin = 1e-6;  ///< of results, which have no noise
+constexpr double kToleranceMin = 1e-6;  ///< of outputs, which have no noise
 constexpr double kShareMax = 2.0;
 
 tl::unexpected<Error> invalid(std::string_view text, const std::string& what) {

@@ -1,7 +1,6 @@
 #include "torchwatch/detect/memory_verdict.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <vector>
 
 #include "torchwatch/figures/figures.hpp"
@@ -151,8 +150,6 @@ std::int64_t floor_bytes(Metric metric, const Settings& settings) {
     case Metric::cpu_peak_resident:
     case Metric::device_peak_total:
       return settings.resident_floor_bytes;
-    case Metric::output_difference:
-      return std::llround(1e9 * settings.output_tolerance);
     default:
       return settings.memory_floor_bytes;
   }

@@ -9,7 +9,7 @@ namespace torchwatch::detect {
 namespace {
 
 constexpr double kUnit = 1e-9;
-/// By how much results must differ more than those of two runs of one build.
+/// By how much outputs must differ more than those of two runs of one build.
 constexpr std::int64_t kOverOwnScatter = 10;
 
 bool are_comparable(const OutputFigures& one, const OutputFigures& other) {

@@ -31,7 +31,7 @@ struct MeasurableBuild {
 struct RunSlot {
   std::string slot;
   const MeasurableBuild& measured;
-  bool is_baseline = false;  ///< other builds' results are compared with those of this one
+  bool is_baseline = false;  ///< other builds' outputs are compared with those of this one
 };
 
 /// How the runs of a block are made.

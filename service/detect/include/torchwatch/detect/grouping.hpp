@@ -21,7 +21,7 @@ struct Group {
 };
 
 /// Groups a comparison's regressions by what probably changed together: times, peaks,
-/// leaks and results apart, devices apart. A bisection may split a group later. Improvements
+/// leaks and outputs apart, devices apart. A bisection may split a group later. Improvements
 /// (effect not above 0) are left out.
 std::vector<Group> group(std::span<const Change> changes);
 

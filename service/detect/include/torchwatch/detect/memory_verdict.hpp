@@ -23,7 +23,7 @@ struct MemoryDecision {
 };
 
 /// Returns the smallest growth of a peak or a leak that counts, in bytes (a slope: bytes per
-/// iteration), or the difference of results, in 1e-9.
+/// iteration).
 std::int64_t floor_bytes(Metric, const Settings&);
 
 /// Returns whether LibTorch's allocators count the metric's bytes, so that equal code gives equal

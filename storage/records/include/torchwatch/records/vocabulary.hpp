@@ -32,7 +32,7 @@ enum class Metric {
   leak_growth,        ///< bytes of LibTorch's allocators kept per iteration
   leak_retained,      ///< bytes left after the model is destroyed
   heap_growth,        ///< bytes of the heap beside LibTorch's allocator kept per iteration
-  output_difference,  ///< how far results are from those of the baseline, in 1e-9 of their size
+  output_difference,  ///< how far outputs are from those of the baseline, in 1e-9 of their size
   first_iteration,    ///< wall clock of a fresh process's first iteration, ns; not judged
   throughput,         ///< items of the batch in 1,000 s, by the run's time; not judged
   compile_time,       ///< what a backend takes to compile the workload, ns; not judged
@@ -128,7 +128,7 @@ Pass pass_of(Metric);
 bool is_leak(Metric);
 /// Whether it is a growth per iteration.
 bool is_growth(Metric);
-/// Whether a change of it is a ratio. Leaks and differences of results have a size alone, as equal
+/// Whether a change of it is a ratio. Leaks and differences of outputs have a size alone, as equal
 /// code has none.
 bool has_ratio(Metric);
 /// "ns", "bytes", "bytes/iteration", "items/1000 s", "1e-9".
