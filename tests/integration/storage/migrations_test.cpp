@@ -44,8 +44,7 @@ struct OneConnection {
         path, WriterLock(),
         SQLite::Database(path.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE));
   }
-  template <std::size_t kCount>
-  Status migrate_to(const std::array<SqlFile, kCount>& migrations) const {
+  Status migrate_to(std::span<const SqlFile> migrations) const {
     const auto connection = connect();
     return guarded(path, [&] { return migrate(*connection, migrations); });
   }
@@ -185,8 +184,7 @@ TEST_CASE_METHOD(
 
 TEST_CASE_METHOD(OneConnection,
                  "a file of the second schema keeps its samples, without any of the heap") {
-  const auto second = embedded_migrations().first(2);
-  REQUIRE(migrate_to(std::array{second[0], second[1]}));
+  REQUIRE(migrate_to(embedded_migrations().first(2)));
   connect()->sqlite.exec(
       "INSERT INTO build VALUES (1, 'nightly', 'n1', '', '', '', 'h', '/n1', 'ready', '');"
       "INSERT INTO night VALUES (1, 'nightly', 1, NULL, 0, 'accepted', 1, '', '', 5, 6, '');"
@@ -207,11 +205,7 @@ TEST_CASE_METHOD(OneConnection,
 
 TEST_CASE_METHOD(OneConnection, "a database without incidents of results keeps those that it has") {
   constexpr std::size_t kBefore = 27;
-  const auto before = embedded_migrations().first(kBefore);
-  {
-    const auto connection = connect();
-    REQUIRE(guarded(path, [&] { return migrate(*connection, before); }));
-  }
+  REQUIRE(migrate_to(embedded_migrations().first(kBefore)));
   connect()->sqlite.exec(
       "INSERT INTO build (id, origin, name, content_hash, folder, state) VALUES "
       "(1, 'nightly', 'n1', 'h1', '/n1', 'ready'), (2, 'nightly', 'n2', 'h2', '/n2', 'ready');"
@@ -286,11 +280,7 @@ TEST_CASE_METHOD(OneConnection,
 TEST_CASE_METHOD(OneConnection,
                  "a database from before there were studies keeps its comparisons, and takes one") {
   constexpr std::size_t kBefore = 23;
-  const auto before = embedded_migrations().first(kBefore);
-  {
-    const auto connection = connect();
-    REQUIRE(guarded(path, [&] { return migrate(*connection, before); }));
-  }
+  REQUIRE(migrate_to(embedded_migrations().first(kBefore)));
   connect()->sqlite.exec(
       "INSERT INTO build (id, origin, name, content_hash, folder, state) VALUES "
       "(1, 'nightly', 'n1', 'h1', '/n1', 'ready'), (2, 'nightly', 'n2', 'h2', '/n2', 'ready');"
@@ -318,11 +308,7 @@ TEST_CASE_METHOD(
     OneConnection,
     "a database whose verdicts lay by comparison keeps them, its results and its runs") {
   constexpr std::size_t kBefore = 26;
-  const auto before = embedded_migrations().first(kBefore);
-  {
-    const auto connection = connect();
-    REQUIRE(guarded(path, [&] { return migrate(*connection, before); }));
-  }
+  REQUIRE(migrate_to(embedded_migrations().first(kBefore)));
   connect()->sqlite.exec(
       "INSERT INTO build (id, origin, name, content_hash, folder, state) VALUES "
       "(1, 'nightly', 'n1', 'h1', '/n1', 'ready'), (2, 'nightly', 'n2', 'h2', '/n2', 'ready');"
