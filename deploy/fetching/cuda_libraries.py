@@ -8,15 +8,12 @@ import re
 import shutil
 import zipfile
 from dataclasses import dataclass
-from email import message_from_bytes
 from pathlib import Path, PurePosixPath
-
-from pip._vendor.packaging.requirements import Requirement
-from pip._vendor.packaging.utils import canonicalize_name
 
 from pip_wheels import pip_download_all, say
 from torch_tree import CUDA_RECORD, Extent, note_cuda
-from wheel_file import Damaged, damage_of, hash_of, read_record, unpack
+from wheel_file import damage_of, hash_of, read_record, unpack
+from wheel_metadata import name_of, requirements_of
 
 # NVIDIA's packages; the rest of what PyTorch requires is for Python.
 PACKAGES = re.compile(r"nvidia-.+|cuda-toolkit")
@@ -48,21 +45,7 @@ def neighbours(folder: Path | None) -> list[Neighbour]:
 def required_by(wheel: Path) -> list[str]:
     """What the wheel's metadata requires of CUDA on this machine, without extras. Errors:
     Damaged."""
-    with damage_of(wheel), zipfile.ZipFile(wheel) as archive:
-        files = [
-            name for name in archive.namelist() if re.fullmatch(r"[^/]+\.dist-info/METADATA", name)
-        ]
-        if len(files) != 1:
-            raise Damaged(f"it has {len(files)} files .dist-info/METADATA instead of one")
-        metadata = message_from_bytes(archive.read(files[0]))
-        wanted = []
-        for text in metadata.get_all("Requires-Dist", []):
-            one = Requirement(text)
-            here = one.marker is None or one.marker.evaluate({"extra": ""})
-            if here and PACKAGES.fullmatch(canonicalize_name(one.name)):
-                one.marker = None
-                wanted.append(str(one))
-    return sorted(wanted)
+    return sorted(str(one) for one in requirements_of(wheel) if PACKAGES.fullmatch(name_of(one)))
 
 
 def is_library(path: PurePosixPath) -> bool:

@@ -94,21 +94,17 @@ def further_index(index: str, scratch: Path) -> list[str]:
     return ["--requirement", str(file)]
 
 
-def download_into(
-    folder: Path, requirements: list[str], scratch: Path, index: str, *options: str
-) -> None:
-    """Downloads wheels, what lies there already not again. pip checks their hashes."""
-    folder.mkdir(parents=True, exist_ok=True)
+def bring(command: str, requirements: list[str], scratch: Path, index: str, *options: str) -> None:
+    """Lets pip download or install wheels, whose hashes it checks. Errors: NotOffered, Damaged,
+    Trouble."""
     # No cache and no temporary files elsewhere: half a gigabyte would stay in the home folder.
     status, _, errors = pip(
         [
-            "download",
-            *options,
+            command,
             "--only-binary=:all:",
             "--no-cache-dir",
             f"--progress-bar={'on' if sys.stderr.isatty() else 'off'}",
-            "--dest",
-            str(folder),
+            *options,
             *further_index(index, scratch),
             *requirements,
         ],
@@ -117,6 +113,21 @@ def download_into(
     if status != 0:
         check_pip(scratch)
         raise explain(requirements, errors, scratch)
+
+
+def download_into(
+    folder: Path, requirements: list[str], scratch: Path, index: str, *options: str
+) -> None:
+    """Downloads wheels, what lies there already not again. Errors: as bring."""
+    folder.mkdir(parents=True, exist_ok=True)
+    bring("download", requirements, scratch, index, *options, "--dest", str(folder))
+
+
+def install_into(folder: Path, requirements: list[str], wheels: Path, index: str = "") -> None:
+    """Installs packages, with those that they require, into a folder that gets nothing compiled.
+    Errors: as bring."""
+    options = ("--no-compile", "--target", str(folder))
+    bring("install", requirements, wheels / "tmp", index, *options)
 
 
 def pip_download(requirement: str, wheels: Path, index: str = "") -> Path:

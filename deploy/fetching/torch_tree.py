@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from pip_wheels import pip_download, say
-from wheel_file import Damaged, Target, Trouble, unpack, unpack_archive
+from wheel_file import Damaged, Target, Trouble, Unsuitable, unpack, unpack_archive
 
 # What a C++ program on a CPU never loads: Python's libraries, PyTorch's tests, and the GPU kernels,
 # which would need 2 GB of further packages to load.
@@ -23,6 +23,7 @@ CUDA_PACKAGES = {"libcudart": "nvidia-cuda-runtime", "libcupti": "nvidia-cuda-cu
 LAST_CUDA_IN_PACKAGE_NAME = 12
 LAST_CUDA_WITH_MINOR_CUPTI = 11  # libcupti.so.11.7, but libcupti.so.12
 CUDA_RECORD = "cuda-libraries"  # in a tree: what its wheel requires, and hashes of what came
+PYTHON_HASH = "python-hash"  # in a tree with a Python part: what tells it from another build's
 # What a program for GPUs loads at once or later, and what of it loads the driver.
 GPU_LIBRARIES = ("libtorch_cuda.so", "libtorch_cuda_linalg.so")
 LOADS_DRIVER = "libcaffe2_nvrtc.so"
@@ -36,7 +37,8 @@ class Extent:
     all_libraries: bool = False  # of PyTorch, also those for GPUs and for Python
     cuda: bool = False  # of CUDA, all that the wheel requires; with all_libraries
     shared_with: Path | None = None  # trees in this folder have a part in those of CUDA
-    index: str = ""  # has some of those of CUDA that pip's own index may lack; may be empty
+    index: str = ""  # has some of what is required that pip's own index may lack; may be empty
+    python: bool = False  # with what Python imports, and the packages that this requires
 
 
 def torch_target(tree: Path, all_libraries: bool) -> Target:
@@ -187,7 +189,11 @@ def note_cuda(tree: Path, required: list[str], hashes: dict[str, str]) -> None:
 
 def fill_from_archive(file: Path, version: str | None, tree: Path, extent: Extent) -> None:
     """Unpacks a LibTorch archive, which must be of that version; None: of any. It brings its
-    libraries of CUDA itself. Errors: Damaged, Trouble."""
+    libraries of CUDA itself. Errors: Unsuitable (Python is wanted), Damaged, Trouble."""
+    if extent.python:
+        raise Unsuitable(
+            f"{file.name} is a LibTorch archive, which has no Python part: take a wheel"
+        )
     unpack_archive(file, archive_target(tree, extent.all_libraries), tree)
     check_parts(tree, ("lib/libtorch_cpu.so", "build-version", "build-hash"), file)
     check_version((tree / "build-version").read_text().strip(), version, file)
@@ -201,7 +207,13 @@ def fill_from_wheel(wheel: Path, version: str | None, tree: Path, extent: Extent
     """Unpacks a wheel, which must be of that version, and the small libraries of CUDA that its CPU
     part needs, or all that it requires. Their wheels go beside it. Errors: NotOffered, Damaged,
     Trouble."""
-    unpack(wheel, torch_target(tree, extent.all_libraries), tree)
+    target = torch_target(tree, extent.all_libraries)
+    if extent.python:
+        from python_part import add_python, check_interpreter, python_target
+
+        check_interpreter(wheel)
+        target = python_target(tree)
+    unpack(wheel, target, tree)
     check_parts(tree, ("lib/libtorch_cpu.so", "version.py"), wheel)
     found, commit = version_and_commit(tree)
     check_version(found, version, wheel)
@@ -213,6 +225,9 @@ def fill_from_wheel(wheel: Path, version: str | None, tree: Path, extent: Extent
     check_loadable(tree, "libtorch_cpu.so")
     if extent.cuda:
         check_cuda_loadable(tree)
-    (tree / "version.py").unlink()
+    if extent.python:
+        add_python(wheel, tree, extent.index)
+    else:
+        (tree / "version.py").unlink()
     (tree / "build-version").write_text(found + "\n")
     (tree / "build-hash").write_text(commit + "\n")

@@ -24,6 +24,7 @@ except ImportError:  # this Python cannot read such members, and zipfile says so
 
 UNPACKED_BYTES_MAX = 12 << 30  # the largest wheel so far unpacks to 3 GiB
 COPY_BYTES = 1 << 20
+EXECUTABLE = 0o111  # bits of a file's mode
 
 # A member of a wheel, as a path in the tree; None where the tree has no use for it.
 Target = Callable[[PurePosixPath], Path | None]
@@ -37,6 +38,10 @@ class Trouble(Exception):
 
 class NotOffered(Trouble):
     status = 3
+
+
+class Unsuitable(NotOffered):
+    """What is offered is whole, and not what was asked for."""
 
 
 class Damaged(Trouble):
@@ -107,6 +112,8 @@ def copy_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, target: Path 
         while block := source.read(COPY_BYTES):
             digest.update(block)
             sink.write(block)
+    if target and member.external_attr >> 16 & EXECUTABLE:
+        target.chmod(target.stat().st_mode | EXECUTABLE)
     return in_record(digest)
 
 

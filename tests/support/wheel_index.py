@@ -20,6 +20,9 @@ from pathlib import Path
 
 COMMIT = "cf30153c4c131c8164ee7798e5022d810682e2cb"
 
+ANY = "py3-none-any"  # the tag of a wheel for any Python and machine
+WHEEL = "Wheel-Version: 1.0\nRoot-Is-Purelib: false\nTag: {tag}\n"
+
 Members = dict[str, bytes]
 
 
@@ -101,14 +104,16 @@ def wheel_of(
     metadata = f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n"
     metadata += "".join(f"{line}\n" for line in requires)
     members = {
-        **members,
         f"{info}/METADATA": metadata.encode(),
-        f"{info}/WHEEL": b"Wheel-Version: 1.0\nRoot-Is-Purelib: false\nTag: py3-none-any\n",
+        f"{info}/WHEEL": WHEEL.format(tag=ANY).encode(),
+        **members,
     }
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", compression) as wheel:
         for member, content in members.items():
             wheel.writestr(member, content)
+            if "/bin/" in member:
+                wheel.getinfo(member).external_attr = 0o100755 << 16
         wheel.writestr(f"{info}/RECORD", (record or record_of(members)) + f"{info}/RECORD,,\n")
     return file.getvalue()
 
@@ -178,9 +183,13 @@ class Index:
         version: str,
         members: Members,
         record: str | None = None,
-        tag: str = "py3-none-any",
+        tag: str = ANY,
         requires: Sequence[str] = (),
     ) -> Served:
+        if tag != ANY:
+            members = members | {
+                f"{name}-{version}.dist-info/WHEEL": WHEEL.format(tag=tag).encode()
+            }
         content = wheel_of(name, version, members, record, requires=requires)
         served = Served(content, hashlib.sha256(content).hexdigest())
         self.wheels[f"{name}-{version}-{tag}.whl"] = served
