@@ -64,13 +64,14 @@ class Setting:
 
 
 def import_torch() -> Any:
-    """Returns the torch of the build that is measured, from its tree. Raises Unsupported where the
-    build has no Python part."""
+    """Returns the torch of the build that is measured, from its tree, with the packages in the
+    tree's python/ before all others. Raises Unsupported where the build has no Python part."""
     tree = Path(os.environ.get("TORCHWATCH_TREE", ""))
     if not (tree / "__init__.py").is_file():
         raise Unsupported(f"the build has no Python part: no {tree.name}/__init__.py in its tree")
-    if str(tree.parent) not in sys.path:
-        sys.path.insert(0, str(tree.parent))
+    for folder in (tree / "python", tree.parent):
+        if folder.is_dir() and str(folder) not in sys.path:
+            sys.path.insert(0, str(folder))
     return importlib.import_module("torch")
 
 

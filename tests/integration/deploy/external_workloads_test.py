@@ -14,6 +14,10 @@ from support import CHECKOUT, DEPLOY, ScriptTest
 PYTHON = "/usr/bin/python3"
 EXAMPLE = DEPLOY / "workloads" / "mlp.py"
 CAREFUL = (CHECKOUT / "tests" / "support" / "careless_workload.py", "nothing")
+IMPORTING = """
+from torchwatch_workload import import_torch, serve
+serve(lambda setting: import_torch().__name__.upper)
+"""
 REQUEST = {
     "schema": 1,
     "attempt": "attempt-1",
@@ -110,6 +114,22 @@ class Contract(ScriptTest):
             found = self.answer(Path(named), *words)
             self.assertEqual(found["status"], "ok", found.get("reason"))
             self.assertGreaterEqual(len(found["samples_ns"]), 3)
+
+    def test_torch_is_imported_with_the_packages_of_its_tree_before_all_others(self) -> None:
+        tree, other = self.folder / "torch", self.folder / "other"
+        for path, text in (
+            (tree / "__init__.py", "import numpy\nassert numpy.version == 'of the tree'\n"),
+            (tree / "python" / "numpy.py", "version = 'of the tree'\n"),
+            (other / "numpy.py", "version = 'another'\n"),
+            (other / "torch.py", "raise ImportError('another torch')\n"),
+            (self.folder / "mine.py", IMPORTING),
+        ):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+        found_at = f"PYTHONPATH={EXAMPLE.parent}:{other}"
+        command = ("/usr/bin/env", found_at, PYTHON, "-B", self.folder / "mine.py")
+        found = self.answer(tree, *command)
+        self.assertEqual(found["status"], "ok", found.get("reason"))
 
     def test_the_example_says_so_where_a_build_has_no_python_part(self) -> None:
         found = self.answer(self.folder, PYTHON, EXAMPLE)

@@ -13,7 +13,7 @@ class PythonOverlay(ScriptTest):
     def setUp(self) -> None:
         super().setUp()
         self.base = self.folder / "packages" / "torch"
-        for path in ("lib/libtorch.so", "lib/libc10.so", "include/a.h", "_C.so"):
+        for path in ("lib/libtorch.so", "lib/libc10.so", "include/a.h", "_C.so", "python/numpy.py"):
             self.write(self.base / path, path)
         for path in (
             "__init__.py",
@@ -53,7 +53,7 @@ class PythonOverlay(ScriptTest):
         self.assertFalse((self.prefix / "optim" / "adam.py").is_symlink())
         self.assertFalse((self.prefix / "optim" / "__pycache__" / "adam.x.pyc").exists())
         self.assertTrue((self.prefix / "optim" / "new.py").exists())
-        for path in ("optim/sgd.py", "__init__.py", "_C.so", "include", "lib/libc10.so"):
+        for path in ("optim/sgd.py", "__init__.py", "_C.so", "include", "python", "lib/libc10.so"):
             self.assertEqual((self.prefix / path).readlink(), self.base / path)
         self.assertEqual((self.prefix / "build-hash").read_text(), COMMIT + "\n")
         self.assertEqual((self.prefix / "build-version").read_text(), "2.13.0a0+git0123456\n")
