@@ -49,6 +49,7 @@ std::string hash_of(const CommitBuilder::Artifacts& artifacts) {
   digest::Sha256 hash;
   hash.add_field(artifacts.address);
   hash.add_field(artifacts.for_cuda ? "all of CUDA" : "");
+  if (artifacts.with_python) hash.add_field("Python");  // else as earlier versions hashed
   return hash.hex();
 }
 
@@ -104,7 +105,8 @@ Result<CommitBuilder::Keys> CommitBuilder::keys_of(const std::string& commit, Ma
   if (is_asked && artifacts.bring) keys.elsewhere = {commit, hash_of(artifacts)};
   std::error_code ignored;
   if (!fs::exists(cache_->tree_folder(keys.recipe) / kOrigin, ignored)) return keys;
-  if (is_asked && !artifacts.for_cuda) keys.earlier = keys.recipe;
+  const bool has_more = artifacts.for_cuda || artifacts.with_python;
+  if (is_asked && !has_more) keys.earlier = keys.recipe;
   keys.recipe.recipe_hash = digest::sha256_hex(keys.recipe.recipe_hash);
   return keys;
 }

@@ -137,9 +137,12 @@ Status check_library(const fs::path& path, const ElfHeader& own) {
   return {};
 }
 
-Result<std::string> content_hash_of(const std::vector<fs::path>& libraries) {
+/// What decides on what a build computes: its libraries, and the hash of its Python part, if its
+/// maker has left one.
+Result<std::string> content_hash_of(const fs::path& folder, std::vector<fs::path> contents) {
+  if (is_there(folder / kPythonHash)) contents.push_back(folder / kPythonHash);
   digest::Sha256 hash;
-  for (const auto& path : libraries) {
+  for (const auto& path : contents) {
     TW_TRY(const std::string file_hash, process_file_hashes().of(path));
     hash.add_field(path.filename().string());
     hash.add_field(file_hash);
@@ -177,7 +180,7 @@ Result<CheckedTree> checked(const fs::path& folder) {
 
 Result<Tree> inspect(const fs::path& folder) {
   TW_TRY(auto found, checked(folder));
-  TW_TRY(found.tree.content_hash, content_hash_of(found.libraries));
+  TW_TRY(found.tree.content_hash, content_hash_of(found.tree.folder, std::move(found.libraries)));
   return std::move(found.tree);
 }
 

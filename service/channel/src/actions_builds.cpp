@@ -17,7 +17,8 @@ std::string identity_of(const ActionsSettings& settings) {
                            settings.artifact, std::string(settings.for_cuda ? "cuda" : "")}) {
     text += "\n" + part;
   }
-  return text;
+  // Nothing where it is not asked for: what is kept stays what it was.
+  return text + (settings.with_python ? "\npython" : "");
 }
 
 std::vector<std::string> arguments_for(const ActionsSettings& settings, const std::string& commit,
@@ -30,7 +31,7 @@ std::vector<std::string> arguments_for(const ActionsSettings& settings, const st
                                      "--api=" + settings.api,
                                      "--time-limit=" + std::to_string(settings.time_limit.count())};
   if (!settings.commits.empty()) arguments.push_back("--commits=" + settings.commits);
-  add_extent(settings.for_cuda, fs::absolute(settings.folder), arguments);
+  add_extent({settings.for_cuda, settings.with_python}, fs::absolute(settings.folder), arguments);
   arguments.insert(arguments.end(), {"--into", into.string()});
   return arguments;
 }

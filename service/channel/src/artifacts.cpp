@@ -32,7 +32,7 @@ builds::CommitBuilder::Artifacts make_artifacts(ArtifactSettings settings,
     // The address may hold a password, and everybody on the machine can read the arguments.
     const auto into = tree / "torch";
     std::vector<std::string> arguments{"--commit", commit};
-    add_extent(settings.for_cuda, fs::absolute(settings.folder), arguments);
+    add_extent({settings.for_cuda, settings.with_python}, fs::absolute(settings.folder), arguments);
     arguments.insert(arguments.end(), {"--into", into.string()});
     const auto made = program.run(std::move(arguments),
                                   {{"TORCHWATCH_ARTIFACTS", settings.address}}, std::move(stop));
@@ -41,7 +41,8 @@ builds::CommitBuilder::Artifacts make_artifacts(ArtifactSettings settings,
   };
   return {.bring = std::move(bring),
           .address = std::move(settings.address),
-          .for_cuda = settings.for_cuda};
+          .for_cuda = settings.for_cuda,
+          .with_python = settings.with_python};
 }
 
 }  // namespace torchwatch::channel

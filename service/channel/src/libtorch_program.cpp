@@ -78,9 +78,10 @@ std::map<std::string, std::string> environment_with(
 
 }  // namespace
 
-void add_extent(bool for_cuda, const fs::path& folder, std::vector<std::string>& arguments) {
-  arguments.emplace_back(for_cuda ? "--cuda" : "--all-libraries");
-  if (for_cuda) arguments.insert(arguments.end(), {"--shared-with", folder.string()});
+void add_extent(Extent extent, const fs::path& folder, std::vector<std::string>& arguments) {
+  arguments.emplace_back(extent.for_cuda ? "--cuda" : "--all-libraries");
+  if (extent.with_python) arguments.emplace_back("--python");
+  if (extent.for_cuda) arguments.insert(arguments.end(), {"--shared-with", folder.string()});
 }
 
 Status move_up(const fs::path& from) {

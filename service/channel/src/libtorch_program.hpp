@@ -12,10 +12,14 @@
 
 namespace torchwatch::channel {
 
-/// Adds the options that say which libraries a tree gets: all of PyTorch, and for GPUs all of CUDA
-/// that it requires, which the trees in `folder` share.
-void add_extent(bool for_cuda, const std::filesystem::path& folder,
-                std::vector<std::string>& arguments);
+/// What a tree gets beside all libraries of PyTorch.
+struct Extent {
+  bool for_cuda = false;     ///< all of CUDA that it requires, which the trees in a folder share
+  bool with_python = false;  ///< what Python imports
+};
+
+/// Adds the options that ask for a tree of that extent. `folder`: where trees share CUDA.
+void add_extent(Extent, const std::filesystem::path& folder, std::vector<std::string>& arguments);
 
 /// Moves what lies in `from` into its parent, and removes everything else there. Errors:
 /// unavailable.

@@ -37,10 +37,11 @@ Offer offer_in(const std::string& line) {
 }
 
 /// Files that stood under one version one after the other are different builds, and so is a version
-/// with CUDA's libraries.
-std::string folder_name(const Offer& offer, bool for_cuda) {
+/// with CUDA's libraries or for Python.
+std::string folder_name(const Offer& offer, Extent extent) {
   constexpr std::size_t kDigits = 12;
-  const std::string end = for_cuda ? "-cuda" : "";
+  const auto end =
+      std::string(extent.for_cuda ? "-cuda" : "") + (extent.with_python ? "-python" : "");
   if (offer.fingerprint.empty()) return offer.name + end;
   return offer.name + "-" + digest::sha256_hex(offer.fingerprint).substr(0, kDigits) + end;
 }
@@ -86,7 +87,7 @@ class WheelIndexChannel final : public Channel {
                   "invalid release \"" + version + "\": must be a version such as 2.13.0");
     }
     const std::scoped_lock one_at_a_time(fetching_);
-    const fs::path tree = settings_.cache / folder_name(offer, settings_.for_cuda) / "torch";
+    const fs::path tree = settings_.cache / folder_name(offer, extent()) / "torch";
     if (auto there = builds::inspect(tree)) return there;
     TW_TRY(const auto lock, builds::FolderLock::acquire(settings_.cache));
     if (auto made = make(offer, tree, std::move(stop)); !made) {
@@ -96,6 +97,8 @@ class WheelIndexChannel final : public Channel {
   }
 
  private:
+  Extent extent() const { return {settings_.for_cuda, settings_.with_python}; }
+
   std::vector<std::string> of_index(std::vector<std::string> arguments) const {
     if (settings_.has_archives) arguments.emplace_back("--archives");
     return arguments;
@@ -114,7 +117,7 @@ class WheelIndexChannel final : public Channel {
     fs::remove_all(tree, ignored);  // there, but damaged
     auto arguments = of_index({"--version", offer.name, "--exact"});
     add("--fingerprint", offer.fingerprint, arguments);
-    add_extent(settings_.for_cuda, settings_.cache, arguments);
+    add_extent(extent(), settings_.cache, arguments);
     arguments.insert(arguments.end(), {"--into", tree.string()});
     auto done = run(std::move(arguments), std::move(stop));
     if (!done) {

@@ -51,6 +51,9 @@ void add_sources(std::vector<Key>& table) {
   table.push_back(key("channel", "since", &C::channel, &C::Channel::since, date_or_version(),
                       "The oldest version to take from the index: a date such as 2026-08-16, or a "
                       "version. Empty: the newest two, and what comes after them."));
+  table.push_back(key("channel", "python", &C::channel, &C::Channel::python, Allowed<bool>{},
+                      "Whether wheels become trees that Python can import, with the packages that "
+                      "they require, for workloads in Python: of a wheel index alone."));
   table.push_back(key("channel", "keep", &C::channel, &C::Channel::keep, between(1, 1000),
                       "How many of the index's newest builds stay on this machine whatever [build] "
                       "cache_limit is."));

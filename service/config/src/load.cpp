@@ -232,6 +232,16 @@ void require_index(const toml::table& root, const Config::Channel& channel, Prob
                "archives, or to their address with {date} in it");
 }
 
+/// What Python imports is in wheels alone; a directory channel takes its trees as they are.
+void refuse_python(const toml::table& root, const Config::Channel& channel, Problems& problems) {
+  if (!channel.python || channel.kind == ChannelKind::wheel_index) return;
+  const std::string advice = channel.kind == ChannelKind::archive
+                                 ? "an archive has no Python part"
+                                 : "a folder's trees have the Python part that you put there";
+  problems.add(root["channel"]["python"].node()->source(),
+               "[channel] python: can be true only where kind is wheel-index", advice);
+}
+
 void require_repository(const toml::table& root, const Config& config, Problems& problems) {
   if (!is_built_by_actions(config) || !config.actions.repository.empty()) return;
   problems.add(root["build"]["recipe"].node()->source(),
@@ -271,6 +281,7 @@ Result<Config> load(const fs::path& file, bool required) {
     fit_gate(root, config.detect, problems);
     fit_exact_threshold(root, config.detect, problems);
     require_index(root, config.channel, problems);
+    refuse_python(root, config.channel, problems);
     require_repository(root, config, problems);
     require_audience(root, config.web, problems);
     fit_classes(root, config, problems);

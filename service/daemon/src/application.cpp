@@ -85,6 +85,7 @@ channel::ActionsSettings actions_settings(const config::Config& config,
             return token;
           },
           .for_cuda = comparison::measures_cuda(config),
+          .with_python = config.channel.python,
           .time_limit = config.build.timeout,
           .sandbox = sandbox};
 }
@@ -197,6 +198,7 @@ struct Application::Parts {
                                    .folder = settings.folder,
                                    .address = config.build.artifacts,
                                    .for_cuda = comparison::measures_cuda(config),
+                                   .with_python = config.channel.python,
                                    .sandbox = confinement.sandbox},
                                   *processes);
     }
@@ -230,6 +232,7 @@ struct Application::Parts {
     wheels.program = source_folder(config) / "deploy" / "libtorch";
     wheels.cache = config.build.cache / "releases";
     wheels.for_cuda = comparison::measures_cuda(config);
+    wheels.with_python = config.channel.python;
     wheels.sandbox = confinement.sandbox;
     const auto logged = [this](std::unique_ptr<channel::Channel> plain) {
       return std::make_unique<LoggedChannel>(std::move(plain), log.logger("channel"), activity);

@@ -53,20 +53,23 @@ builds::CommitBuilder::Artifacts elsewhere(const RecipeFolder& folder) {
 
 }  // namespace
 
-TEST_CASE("builds from elsewhere with all of CUDA, and from another place, are other builds") {
+TEST_CASE("builds from elsewhere of another extent, and from another place, are other builds") {
   RecipeFolder folder(kCopyTree);
   std::set<fs::path> folders;
-  for (const auto& [address, for_cuda] :
-       {std::pair{"/a/{commit}", false}, {"/a/{commit}", true}, {"/b/{commit}", false}}) {
+  for (const auto& [address, for_cuda, with_python] : {std::tuple{"/a/{commit}", false, false},
+                                                       {"/a/{commit}", true, false},
+                                                       {"/a/{commit}", false, true},
+                                                       {"/b/{commit}", false, false}}) {
     auto settings = folder.settings();
     settings.artifacts = elsewhere(folder);
     settings.artifacts.address = address;
     settings.artifacts.for_cuda = for_cuda;
+    settings.artifacts.with_python = with_python;
     CommitBuilder builder(settings, processes(), RecipeFolder::check_out);
     folders.insert(tree_of(builder.build(commit_name(1), std::nullopt, {})).folder);
     CHECK(builder.cached(commit_name(1)).value());
   }
-  CHECK(folders.size() == 3);
+  CHECK(folders.size() == 4);
   CHECK(folder.calls() == 0);
 }
 
@@ -85,7 +88,7 @@ TEST_CASE("a build of the recipe lies beside somebody else's, and is found when 
   CHECK(folder.calls() == 1);
 }
 
-TEST_CASE("somebody else's build that an earlier version kept is found, but not for GPUs") {
+TEST_CASE("somebody else's build that an earlier version kept is found, with CUDA or Python not") {
   RecipeFolder folder(kCopyTree);
   auto settings = folder.settings();
   const auto earlier = tree_of(CommitBuilder(settings, processes(), RecipeFolder::check_out)
@@ -102,6 +105,9 @@ TEST_CASE("somebody else's build that an earlier version kept is found, but not 
   CHECK(folder.calls() == 1);
   CHECK(folder_of(Maker::recipe) != earlier.folder);
   CHECK(folder.calls() == 2);
+  settings.artifacts.with_python = true;
+  CHECK(folder_of(Maker::anybody) != earlier.folder);
+  settings.artifacts.with_python = false;
   settings.artifacts.for_cuda = true;
   CHECK(folder_of(Maker::anybody) != earlier.folder);
   CHECK(fs::exists(earlier.folder));

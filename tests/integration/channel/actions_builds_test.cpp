@@ -98,6 +98,9 @@ TEST_CASE_METHOD(Asking, "another workflow, ref, artifact or extent makes other 
   other.for_cuda = true;
   CHECK(make_actions_builds(other, processes).identity != first);
   other = settings();
+  other.with_python = true;
+  CHECK(make_actions_builds(other, processes).identity != first);
+  other = settings();
   other.time_limit = std::chrono::seconds(1);
   CHECK(make_actions_builds(other, processes).identity == first);
 }

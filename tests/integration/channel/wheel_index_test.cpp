@@ -120,6 +120,24 @@ TEST_CASE("a release for GPUs has all of CUDA, which releases share, and a folde
                                             tree->folder.string()));
 }
 
+TEST_CASE("a release for Python is not the one that is there without, nor for GPUs") {
+  const FakePython python;
+  const auto without = python.fetch();
+  REQUIRE(without);
+  auto settings = python.settings();
+  settings.with_python = true;
+  const auto tree = make_wheel_index_channel(settings, processes())->fetch({"1.2.3"}, {});
+  REQUIRE(tree.has_value());
+  CHECK(tree->folder == python.cache() / "1.2.3-python/torch");
+  CHECK(contains(python.calls().back(), " --exact --all-libraries --python --into "));
+  settings.for_cuda = true;
+  const auto both = make_wheel_index_channel(settings, processes())->fetch({"1.2.3"}, {});
+  CHECK(both->folder == python.cache() / "1.2.3-cuda-python/torch");
+  CHECK(contains(python.calls().back(), " --cuda --python --shared-with "));
+  CHECK(python.fetch()->folder == without->folder);
+  CHECK(python.calls().size() == 3);
+}
+
 TEST_CASE("a release that is there is not asked for again") {
   const FakePython python;
   const auto first = python.fetch();
@@ -217,6 +235,20 @@ TEST_CASE("a build for GPUs that somebody else has made shares CUDA's libraries 
   REQUIRE(others.bring(std::string(40, 'a'), python.cache() / "one", {}));
   CHECK(contains(python.calls().front(),
                  " --cuda --shared-with " + python.cache().string() + " --into "));
+}
+
+TEST_CASE("a build for Python that somebody else has made is asked for as such") {
+  const FakePython python("cp -r $here/tree $into");
+  const auto others = make_artifacts({.program = python.settings().program,
+                                      .folder = python.cache(),
+                                      .address = "/builds/{commit}/torch.whl",
+                                      .with_python = true,
+                                      .python = python.settings().python},
+                                     processes());
+  fs::create_directories(python.cache() / "one");
+  CHECK(others.with_python);
+  REQUIRE(others.bring(std::string(40, 'a'), python.cache() / "one", {}));
+  CHECK(contains(python.calls().front(), " --all-libraries --python --into "));
 }
 
 TEST_CASE("the program's exit status says what kind of error it is, and its last error why") {

@@ -68,6 +68,17 @@ TEST_CASE("another content, another name and one more library give other hashes"
   CHECK(more != inspect(folder.path() / "c")->content_hash);
 }
 
+TEST_CASE("of trees with equal libraries those with other Python are other builds") {
+  const test::TemporaryFolder folder;
+  write_tree(folder.path());
+  const auto without = inspect(folder.path())->content_hash;
+  folder.write("python-hash", "aa\n");
+  const auto with = inspect(folder.path())->content_hash;
+  CHECK(without != with);
+  folder.write("python-hash", "bb\n");
+  CHECK(with != inspect(folder.path())->content_hash);
+}
+
 TEST_CASE("a library that is replaced is hashed again") {
   const test::TemporaryFolder folder;
   write_tree(folder.path(), "aa");

@@ -190,6 +190,18 @@ since = "2.15.0.dev20260816+cpu"
   CHECK(config.channel.since == "2.15.0.dev20260816+cpu");
 }
 
+TEST_CASE("Python is of a wheel index alone") {
+  const std::string python = "python = true\n";
+  CHECK(loaded("[channel]\nkind = \"wheel-index\"\n" + python).channel.python);
+  const auto refused = "[channel] python: can be true only where kind is wheel-index; ";
+  const auto of_archives =
+      error_of("[channel]\nkind = \"archive\"\nindex = \"https://x\"\n" + python);
+  CHECK(of_archives ==
+        "torchwatch.toml:4: " + std::string(refused) + "an archive has no Python part");
+  CHECK(error_of("[channel]\n" + python).find(refused) != std::string::npos);
+  CHECK_FALSE(loaded("[channel]\npython = false\n").channel.python);
+}
+
 TEST_CASE("values outside the limits are refused") {
   const std::map<std::string, std::string> cases{
       {"[web]\nport = 65536", "0 to 65535"},

@@ -42,8 +42,10 @@ class CommitBuilder {
     /// nobody else builds commits.
     std::function<Status(const std::string& commit, const std::filesystem::path&, std::stop_token)>
         bring = {};
-    std::string address = {};  ///< where they lie; with `for_cuda` part of what a build is kept by
+    // What a build is kept by:
+    std::string address = {};  ///< where they lie
     bool for_cuda = false;     ///< with all libraries of CUDA that a wheel requires
+    bool with_python = false;  ///< with what Python imports
   };
 
   /// A service elsewhere that makes builds in the recipe's place.

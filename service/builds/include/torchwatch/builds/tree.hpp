@@ -11,14 +11,19 @@ namespace torchwatch::builds {
 /// The file of a tree that names who made it, where that was somebody else: an address.
 inline constexpr const char* kOrigin = "origin";
 
+/// The file of a tree with a Python part that tells it from another build's, as deploy/libtorch
+/// writes it.
+inline constexpr const char* kPythonHash = "python-hash";
+
 /// A LibTorch tree: a folder with lib/, include/, build-version and build-hash (which is written
 /// last: a tree without it is not complete).
 struct Tree {
   std::filesystem::path folder;
   std::string version;          ///< build-version
   std::string embedded_commit;  ///< build-hash
-  std::string content_hash;     ///< SHA-256 over names and contents of lib/*.so*, behind links
-  std::string origin = {};      ///< what kOrigin holds; empty: nobody else made it
+  /// SHA-256 over names and contents of lib/*.so*, behind links, and of kPythonHash.
+  std::string content_hash;
+  std::string origin = {};  ///< what kOrigin holds; empty: nobody else made it
   /// While any copy lives, CommitBuilder does not evict the build. Empty for other trees.
   std::shared_ptr<const void> lease = nullptr;
 };

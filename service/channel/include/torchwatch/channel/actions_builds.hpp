@@ -17,7 +17,8 @@ struct ActionsSettings {
   std::string artifact;           ///< the name of the artifact that it makes
   /// Reads the token; called for each build. Errors: unavailable, invalid.
   std::function<Result<std::string>()> token;
-  bool for_cuda = false;  ///< with all libraries of CUDA that a wheel requires
+  bool for_cuda = false;     ///< with all libraries of CUDA that a wheel requires
+  bool with_python = false;  ///< with what Python imports; of a wheel alone
   std::string python = "python3";
   std::chrono::seconds time_limit{4 * 3600};  ///< for one run of the workflow
   sandbox::Sandbox sandbox = {};

@@ -11,7 +11,8 @@ struct ArtifactSettings {
   /// Where the build of a commit lies: https:// or the path of a wheel or archive, with {commit}.
   /// Its SHA-256 lies beside it, with ".sha256" behind the name.
   std::string address;
-  bool for_cuda = false;  ///< with all libraries of CUDA that a wheel requires
+  bool for_cuda = false;     ///< with all libraries of CUDA that a wheel requires
+  bool with_python = false;  ///< with what Python imports; of a wheel alone
   std::string python = "python3";
   std::chrono::seconds time_limit{3600};  ///< for one build
   sandbox::Sandbox sandbox = {};

@@ -45,12 +45,14 @@ std::unique_ptr<Channel> make_directory_channel(std::filesystem::path folder);
 
 struct WheelIndexSettings {
   std::filesystem::path program;  ///< deploy/libtorch, which makes a tree from wheels
-  /// Version V is kept in V/torch, with a fingerprint in V-HEX/torch, for GPUs in V-cuda/torch.
+  /// Version V is kept in V/torch, with a fingerprint in V-HEX/torch, for GPUs in V-cuda/torch, for
+  /// Python in V-python/torch.
   std::filesystem::path cache;
   std::string index = {};     ///< its address; empty: pip's own settings name one
   bool has_archives = false;  ///< the index is one of LibTorch archives, not of wheels
   std::string flavour = {};   ///< only versions with this label, such as cpu; empty: all
   bool for_cuda = false;      ///< with all libraries of CUDA that the version requires
+  bool with_python = false;   ///< with what Python imports, and the packages that this requires
   std::string since = {};     ///< a date or version, the oldest that is listed; empty: all
   std::string python = "python3";
   std::chrono::seconds time_limit{3600};  ///< for listing, and for one release

@@ -106,6 +106,7 @@ struct Config {
     std::string index;    ///< of a wheel index: its address; empty: pip's own
     std::string flavour;  ///< only versions with this label; empty: all
     std::string since;    ///< a date or version, the oldest to take; empty: the newest two
+    bool python = false;  ///< with what Python imports, and the packages that this requires
     int keep = 2;         ///< how many of its newest builds stay whatever the cache's limit is
   } channel;
   struct Source {
