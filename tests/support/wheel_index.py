@@ -103,11 +103,11 @@ def wheel_of(
     info = f"{name}-{version}.dist-info"
     metadata = f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n"
     metadata += "".join(f"{line}\n" for line in requires)
-    members = {
+    own = {
         f"{info}/METADATA": metadata.encode(),
         f"{info}/WHEEL": WHEEL.format(tag=ANY).encode(),
-        **members,
     }
+    members = {**members, **own, **members}  # behind the others, but as the caller has them
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", compression) as wheel:
         for member, content in members.items():

@@ -2,8 +2,8 @@
 // what its tree says of itself; without VERSION it lists the releases. A process of its own, so
 // that a test can kill it; by hand it fetches from the real index. With TORCHWATCH_TEST_SANDBOX it
 // confines pip, and ends with 77 where that is not possible; with TORCHWATCH_TEST_CUDA it fetches
-// for GPUs. With TORCHWATCH_TEST_ARTIFACTS, an address with {commit}, VERSION is a commit, whose
-// build comes from there.
+// for GPUs, with TORCHWATCH_TEST_PYTHON for Python. With TORCHWATCH_TEST_ARTIFACTS, an address with
+// {commit}, VERSION is a commit, whose build comes from there.
 #include <cstdio>
 #include <cstdlib>
 
@@ -65,6 +65,7 @@ int main(int argc, char** argv) {
   settings.program = argv[2];
   settings.cache = argv[3];
   settings.for_cuda = std::getenv("TORCHWATCH_TEST_CUDA") != nullptr;
+  settings.with_python = std::getenv("TORCHWATCH_TEST_PYTHON") != nullptr;
   if (std::getenv("TORCHWATCH_TEST_SANDBOX") != nullptr) {
     sandbox::Settings sandboxed;
     sandboxed.search_path = process::kDefaultSearchPath;

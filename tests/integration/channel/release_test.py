@@ -98,6 +98,28 @@ class Release(unittest.TestCase):
         )
         self.assertTrue(first.samefile(second))
 
+    def test_confined_releases_for_python_have_their_packages_and_lie_beside_others(self) -> None:
+        for name in ("TORCHWATCH_TEST_SANDBOX", "TORCHWATCH_TEST_PYTHON"):
+            os.environ[name] = "1"
+            self.addCleanup(os.environ.pop, name, None)
+        members = torch_members("1.2.3", ("libc10.so",)) | {"torch/__init__.py": b""}
+        self.index.add("torch", "1.2.3", members, requires=["Requires-Dist: filelock"])
+        for package in ("filelock", "numpy"):
+            self.index.add(package, "1.0", {f"{package}.py": b""})
+        done = self.fetch("1.2.3")
+        if done.returncode == 77:
+            self.skipTest("there is no sandbox on this machine")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        tree = self.cache / "1.2.3-python" / "torch"
+        self.assertEqual(done.stdout.splitlines()[0], str(tree))
+        for module in ("filelock.py", "numpy.py"):
+            self.assertTrue((tree / "python" / module).exists(), module)
+        del os.environ["TORCHWATCH_TEST_PYTHON"]
+        self.assertEqual(
+            self.fetch("1.2.3").stdout.splitlines()[0], str(self.cache / "1.2.3/torch")
+        )
+        self.assertEqual(list(self.home.iterdir()), [])
+
     def test_a_confined_program_brings_a_build_of_a_commit_from_a_folder_and_from_an_address(
         self,
     ) -> None:
