@@ -229,6 +229,8 @@ def memory(request: dict[str, Any], make: Callable[[], Step], deadline: float) -
         values["cpu_peak_resident"] = max(0, peak)
     except OSError:
         pass  # a kernel that does not give it: torchwatch says that the figure is missing
+    gc.collect()
+    gc.freeze()  # each collection below would look through the 165,000 objects of torch
     levels: list[int] = []
     while len(levels) < request["leak_iterations"] and time.monotonic() < deadline:
         step()
