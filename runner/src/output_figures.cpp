@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <exception>
+
+#include "torchwatch/runner/measure.hpp"
 
 namespace torchwatch::runner {
 namespace {
@@ -51,6 +54,14 @@ std::vector<OutputFigures> outputs_of(const models::Definition& definition, mode
     outputs.push_back(scalar("gradients", values.gradient_norm));
   }
   return outputs;
+}
+
+void add_outputs(const std::function<std::vector<OutputFigures>()>& compute, RunResult& result) {
+  try {
+    result.outputs = compute();
+  } catch (const std::exception& error) {
+    result.reason = "its outputs could not be computed: " + reason_of(error);
+  }
 }
 
 }  // namespace torchwatch::runner

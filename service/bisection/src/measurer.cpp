@@ -80,15 +80,23 @@ std::string BisectionMeasurer::slot(const std::string& name, const Group& group,
          std::to_string(number) + "/";
 }
 
-Result<double> BisectionMeasurer::reading(const Group& group, const comparison::MachineRun& run,
-                                          std::size_t series) const {
-  const auto metric = spec_.series[series].series.metric;
-  const auto found = run.row.values.find(metric);
-  if (found == run.row.values.end()) {
-    return fail(ErrorCode::internal, "a run of " + to_string(group.benchmark) + " carries no " +
-                                         std::string(to_string(metric)));
+/// Why the run gives no readings, in words for people; nothing: it gives all that are searched.
+std::optional<std::string> BisectionMeasurer::trouble(const Group& group,
+                                                      const comparison::MachineRun& run) const {
+  const auto& reason = run.row.reason;
+  if (run.row.status != RunStatus::ok) return reason;
+  for (const auto index : group.series) {
+    const auto metric = spec_.series[index].series.metric;
+    if (run.row.values.contains(metric)) continue;
+    if (metric == Metric::output_difference && !reason.empty()) return reason;
+    return to_string(group.benchmark) + " states no " + std::string(to_string(metric));
   }
-  const auto value = static_cast<double>(found->second);
+  return {};
+}
+
+double BisectionMeasurer::reading(const comparison::MachineRun& run, std::size_t series) const {
+  const auto metric = spec_.series[series].series.metric;
+  const auto value = static_cast<double>(run.row.values.at(metric));
   return is_relative(metric) ? std::log(value) : value;
 }
 
@@ -100,8 +108,8 @@ Status BisectionMeasurer::add_pair(const Group& group, const comparison::Machine
                                             first_difference(reference.machine, candidate.machine));
   }
   for (const auto index : group.series) {
-    TW_TRY(const double of_candidate, reading(group, candidate, index));
-    TW_TRY(const double of_reference, reading(group, reference, index));
+    const double of_candidate = reading(candidate, index);
+    const double of_reference = reading(reference, index);
     readings.effects[index].push_back(of_candidate - of_reference);
     if (!comparison::is_interleaved(spec_.plan, group.pass)) {
       readings.references[index].push_back(of_reference);
@@ -131,11 +139,11 @@ Result<std::variant<PairReadings, SideFailed>> BisectionMeasurer::measure_pairs(
                       stop));
       const auto& of_candidate = runs[reference_first ? 1 : 0];
       const auto& of_reference = runs[reference_first ? 0 : 1];
-      if (of_reference.row.status != RunStatus::ok) {
-        return SideFailed{false, group.series, of_reference.row.reason};
+      if (auto reason = trouble(group, of_reference)) {
+        return SideFailed{false, group.series, std::move(*reason)};
       }
-      if (of_candidate.row.status != RunStatus::ok) {
-        return SideFailed{true, group.series, of_candidate.row.reason};
+      if (auto reason = trouble(group, of_candidate)) {
+        return SideFailed{true, group.series, std::move(*reason)};
       }
       TW_TRY_VOID(add_pair(group, of_candidate, of_reference, readings));
     }
@@ -154,13 +162,10 @@ Result<std::variant<Readings, SideFailed>> BisectionMeasurer::measure_build(
     progress_.progress(number, runs, "runs");
     for (const auto& group : all) {
       TW_TRY(const auto made, run({slot(name, group, number) + "alone", candidate}, group, stop));
-      if (made.row.status != RunStatus::ok) {
-        return SideFailed{true, group.series, made.row.reason};
+      if (auto reason = trouble(group, made)) {
+        return SideFailed{true, group.series, std::move(*reason)};
       }
-      for (const auto index : group.series) {
-        TW_TRY(const double read, reading(group, made, index));
-        readings[index].push_back(read);
-      }
+      for (const auto index : group.series) readings[index].push_back(reading(made, index));
     }
   }
   return readings;

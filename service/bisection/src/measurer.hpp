@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <utility>
@@ -76,7 +77,8 @@ class BisectionMeasurer {
                                                          const Group&, std::stop_token);
   void note(const comparison::MachineRun&);
   std::string slot(const std::string& name, const Group&, int number) const;
-  Result<double> reading(const Group&, const comparison::MachineRun&, std::size_t series) const;
+  std::optional<std::string> trouble(const Group&, const comparison::MachineRun&) const;
+  double reading(const comparison::MachineRun&, std::size_t series) const;
   Status add_pair(const Group&, const comparison::MachineRun& candidate,
                   const comparison::MachineRun& reference, PairReadings&) const;
 

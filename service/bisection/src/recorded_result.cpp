@@ -111,6 +111,8 @@ BisectionResult result_of(const bisect::Answer& answer, const RecordedSearch& re
   BisectionResult result;
   result.outcome = outcome_of(answer.outcome);
   result.reason = answer.reason;
+  const auto why_dropped = why_all_dropped(recorded, spec.series.size());
+  if (!why_dropped.empty()) result.reason = "The ends could not be measured: " + why_dropped;
   result.commits = recorded.commit_count();
   result.folded = folded_count(recorded);
   for (const auto& culprit : answer.culprits) {

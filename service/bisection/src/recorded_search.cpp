@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <ranges>
+#include <set>
 
 #include "torchwatch/bisect/early_answer.hpp"
 #include "torchwatch/bisection/searched_range.hpp"
@@ -238,6 +239,18 @@ std::string RecordedSearch::reason_of(std::size_t candidate) const {
     if (unbuildable != nullptr && unbuildable->candidate == candidate) return unbuildable->reason;
   }
   return {};
+}
+
+std::string why_all_dropped(const RecordedSearch& recorded, std::size_t series) {
+  std::set<std::size_t> dropped;
+  std::string reason;
+  for (const auto& event : recorded.events_) {
+    const auto* drop = std::get_if<SeriesDropped>(&event);
+    if (drop == nullptr) continue;
+    dropped.insert(drop->series);
+    reason = drop->reason;
+  }
+  return dropped.size() < series ? "" : reason;
 }
 
 int faults_in_a_row(const RecordedSearch& recorded) {

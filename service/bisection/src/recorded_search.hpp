@@ -73,6 +73,8 @@ class RecordedSearch {
 
   /// Counts the faults of the recipe in a row, up to now.
   friend int faults_in_a_row(const RecordedSearch&);
+  /// Why no series could be measured at the ends; empty where one could.
+  friend std::string why_all_dropped(const RecordedSearch&, std::size_t series);
 
  private:
   RecordedSearch(storage::BisectionStore, storage::Id, std::string good, bisect::CulpritSearch);
@@ -88,5 +90,7 @@ class RecordedSearch {
   std::vector<BisectionEvent> events_;
   int next_ordinal_ = 0;
 };
+
+std::string why_all_dropped(const RecordedSearch&, std::size_t series);
 
 }  // namespace torchwatch::bisection

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <ostream>
 
@@ -83,6 +84,16 @@ Status check_build(const config::Config& config, const std::string& name) {
                          requests::Asking::from_this_machine);
 }
 
+/// Errors: invalid, for what one build alone has not.
+Status check_metrics(const comparison::Selection& selection) {
+  if (std::ranges::find(selection.metrics, Metric::output_difference) == selection.metrics.end()) {
+    return {};
+  }
+  return fail(ErrorCode::invalid,
+              "one build has no output_difference, it is between two: torchwatch compare BASELINE "
+              "CANDIDATE --metric output_difference");
+}
+
 /// What of a build is seen without timing it, which a daemon stores where one listens.
 Outcome run_observing(const Invocation& invocation, const config::Config& config,
                       const MeasureOptions& options, const comparison::Selection& selection) {
@@ -105,6 +116,7 @@ Outcome run_observing(const Invocation& invocation, const config::Config& config
 Outcome run_measure(const Invocation& invocation, const MeasureOptions& options) {
   TW_TRY(auto config, invocation.load_config_to_measure());
   TW_TRY(const auto selection, options.suite.selection());
+  TW_TRY_VOID(check_metrics(selection));
   TW_TRY_VOID(options.suite.apply(config));
   TW_TRY_VOID(commands::check_selection(config, selection));
   TW_TRY_VOID(check_build(config, options.build));

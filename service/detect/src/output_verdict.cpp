@@ -54,6 +54,22 @@ std::int64_t in_units(double difference) {
   return std::llround(units);
 }
 
+struct Furthest {
+  std::int64_t difference = 0;
+  std::string name = {};
+};
+
+/// Both must be the same outputs.
+Furthest furthest(const std::vector<OutputFigures>& some,
+                  const std::vector<OutputFigures>& others) {
+  Furthest furthest;
+  for (std::size_t i = 0; i < some.size(); ++i) {
+    const auto difference = in_units(difference_of(some[i], others[i]));
+    if (difference > furthest.difference) furthest = {difference, some[i].name};
+  }
+  return furthest;
+}
+
 /// The distance from 1 to the next number.
 double last_place(Precision precision) {
   switch (precision) {
@@ -74,11 +90,13 @@ double last_place(Precision precision) {
 std::int64_t output_difference(const std::vector<OutputFigures>& some,
                                const std::vector<OutputFigures>& others) {
   if (!std::ranges::equal(some, others, are_comparable)) return kOutputDifferenceMax;
-  std::int64_t greatest = 0;
-  for (std::size_t i = 0; i < some.size(); ++i) {
-    greatest = std::max(greatest, in_units(difference_of(some[i], others[i])));
-  }
-  return greatest;
+  return furthest(some, others).difference;
+}
+
+std::string furthest_output(const std::vector<OutputFigures>& some,
+                            const std::vector<OutputFigures>& others) {
+  if (!std::ranges::equal(some, others, are_comparable)) return {};
+  return furthest(some, others).name;
 }
 
 std::int64_t tolerated_difference(Precision precision, const Settings& settings) {

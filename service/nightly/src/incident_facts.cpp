@@ -47,9 +47,7 @@ void add_commands(report::IncidentFacts& facts) {
   const auto* worst = worst_series(facts);
   if (worst == nullptr) return;
   facts.reproduce =
-      report::naming(report::compare_command(facts.baseline.name, facts.candidate.name,
-                                             worst->benchmark, facts.preset),
-                     worst->metric);
+      report::compare_command(facts.baseline.name, facts.candidate.name, *worst, facts.preset);
   const auto threads = facts.machine.find("threads");
   if (worst->metric == Metric::time) {
     facts.torchbench = report::torchbench_command(

@@ -141,11 +141,11 @@ Result<html::Fragment> builds_section(const storage::ComparisonRow& row,
         html::link(view.root + "compare/" + pair, "Every comparison of these two builds"));
   }
   if (row.baseline && view.is_trusted && !verdicts.empty()) {
-    const auto& benchmark = verdicts.front().series.benchmark;
+    const auto& series = verdicts.front().series;
     TW_TRY(const auto study, storage::StudyStore(view.sources.database).find(row.id));
     const auto command =
-        study ? report::study_command(names.front(), *study, benchmark)
-              : report::compare_command(names.front(), names.back(), benchmark, std::nullopt);
+        study ? report::study_command(names.front(), *study, series.benchmark)
+              : report::compare_command(names.front(), names.back(), series, std::nullopt);
     content +=
         html::paragraph(html::text("Measure one of these again:")) + html::code_block(command);
   }

@@ -223,7 +223,7 @@ Result<html::Fragment> samples_section(const drawing::History& history,
   if (view.is_trusted) {
     command = html::paragraph(html::text("Measure it again:")) +
               html::code_block(report::compare_command(
-                  drawn.strips.baseline, drawn.strips.candidate, series.benchmark, std::nullopt));
+                  drawn.strips.baseline, drawn.strips.candidate, series, std::nullopt));
   }
   return html::section("Samples of the newest comparison",
                        figure_of(drawn.strips,

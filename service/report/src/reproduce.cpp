@@ -23,13 +23,11 @@ std::string of_benchmark(const Benchmark& benchmark, std::optional<Preset> prese
 }  // namespace
 
 std::string compare_command(const std::string& baseline, const std::string& candidate,
-                            const Benchmark& benchmark, std::optional<Preset> preset) {
-  return compare_command(baseline, candidate) + of_benchmark(benchmark, preset);
-}
-
-std::string naming(std::string command, Metric metric) {
-  if (metric != Metric::output_difference) return command;
-  return std::move(command) + " --metric" + argument(to_string(metric));
+                            const Series& series, std::optional<Preset> preset) {
+  auto command = compare_command(baseline, candidate) + of_benchmark(series.benchmark, preset);
+  // Outputs may be compared only where that is asked for.
+  if (series.metric != Metric::output_difference) return command;
+  return command + " --metric" + argument(to_string(series.metric));
 }
 
 std::string compare_command(const std::string& baseline, const std::string& candidate) {
@@ -68,9 +66,8 @@ std::string reproduce_command(const storage::IncidentRow& incident, const std::s
       });
   // A comparison has no plan before it is ready; a damaged one keeps nothing else from a reader.
   const auto plan = comparison::parse_plan(plan_json);
-  return naming(compare_command(baseline, candidate, worst->series.benchmark,
-                                plan ? std::optional(plan->preset) : std::nullopt),
-                worst->series.metric);
+  return compare_command(baseline, candidate, worst->series,
+                         plan ? std::optional(plan->preset) : std::nullopt);
 }
 
 std::vector<Advice> advice_on(const storage::IncidentRow& incident, bool names_culprit,

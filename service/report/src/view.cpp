@@ -32,6 +32,14 @@ json or_null(const std::optional<T>& value) {
   return value ? json(*value) : json(nullptr);
 }
 
+/// Among changes: other outputs before leaks, leaks before ratios. What is kept per iteration is a
+/// property of the code; what is left after a run also depends on how many iterations it had.
+int place_of(Metric metric) {
+  if (metric == Metric::output_difference) return 0;
+  if (!is_leak(metric)) return 3;
+  return is_growth(metric) ? 1 : 2;
+}
+
 /// What a verdict and an effect of an incident have in common.
 template <typename Row>
 json measured(const Row& row) {
@@ -333,14 +341,11 @@ bool is_sure_increase(const EffectFacts& effect) {
 }
 
 bool is_larger(const EffectFacts& left, const EffectFacts& right) {
-  const bool left_leaks = is_leak(left.series.metric);
-  if (left_leaks != is_leak(right.series.metric)) return left_leaks;
-  // What is kept per iteration is a property of the code; what is left after a run also depends on
-  // how many iterations it had.
-  const bool left_grows = left_leaks && is_growth(left.series.metric);
-  if (left_leaks && left_grows != is_growth(right.series.metric)) return left_grows;
-  const bool has_size = !has_ratio(left.series.metric) && !has_ratio(right.series.metric);
-  return has_size ? difference_of(left) > difference_of(right) : left.ratio > right.ratio;
+  const int left_place = place_of(left.series.metric);
+  const int right_place = place_of(right.series.metric);
+  if (left_place != right_place) return left_place < right_place;
+  return has_ratio(left.series.metric) ? left.ratio > right.ratio
+                                       : difference_of(left) > difference_of(right);
 }
 
 }  // namespace torchwatch::report

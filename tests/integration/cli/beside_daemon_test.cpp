@@ -190,6 +190,13 @@ TEST_CASE("commands that measure get as far beside a daemon as without one") {
   }
 }
 
+TEST_CASE("what two builds have between them cannot be measured of one") {
+  const Place place;
+  const auto printed = place.run({"measure", "left", "--metric", "output_difference"});
+  CHECK(printed.status == 2);
+  CHECK_THAT(printed.err, Contains("compare BASELINE CANDIDATE --metric output_difference"));
+}
+
 TEST_CASE("nightly beside a daemon with nothing due says so, and asks for nothing") {
   const Place place;
   const DaemonProcess daemon(place.file, place.socket());

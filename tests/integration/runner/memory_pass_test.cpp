@@ -11,6 +11,7 @@
 #include "temporary_folder.hpp"
 #include "torchwatch/models/torch.hpp"
 #include "torchwatch/runner/cpu_allocator.hpp"
+#include "torchwatch/runner/output_figures.hpp"
 #include "torchwatch/runner/process_memory.hpp"
 
 using namespace torchwatch;
@@ -163,4 +164,19 @@ TEST_CASE("raw allocations go through the watch and back") {
   REQUIRE(allocator.live_bytes() - before == 12'345);
   libtorchs->raw_deallocate(block);
   REQUIRE(allocator.live_bytes() == before);
+}
+
+TEST_CASE("outputs that cannot be computed take no figure with them, and say why there are none") {
+  RunResult result;
+  result.values[Metric::cpu_peak] = 4096;
+  const auto compute = []() -> std::vector<OutputFigures> {
+    torch::zeros({2, 3}).matmul(torch::zeros({2, 3}));
+    return {};
+  };
+  add_outputs(compute, result);
+  CHECK(result.status == RunStatus::ok);
+  CHECK(result.values.size() == 1);
+  CHECK(result.values.at(Metric::cpu_peak) == 4096);
+  CHECK(result.outputs.empty());
+  CHECK_THAT(result.reason, Catch::StartsWith("its outputs could not be computed: mat1 and mat2"));
 }

@@ -35,6 +35,9 @@ TEST_CASE("results are as far apart as their worst figures, by the size of the o
   auto other = two;
   other[1].figures[0] = 0.55;
   CHECK(output_difference(two, other) == 10 * kPerCent);
+  CHECK(furthest_output(two, other) == "loss");
+  CHECK(furthest_output(two, two).empty());
+  CHECK(furthest_output(two, outputs({1})).empty());
 }
 
 TEST_CASE("what cannot be compared has nothing in common") {

@@ -1,5 +1,6 @@
 #include "torchwatch/report/view.hpp"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <limits>
 
@@ -120,4 +121,27 @@ TEST_CASE("a bisection keeps the paths of this machine to itself") {
   CHECK(object.dump().find("secret") == std::string::npos);
   CHECK(object.at("result").is_null());
   CHECK(object.at("ended_at").is_null());
+}
+
+TEST_CASE("of several changes other outputs come first, then leaks, then the largest ratio") {
+  const auto effect = [](Metric metric, double ratio, double candidate) {
+    auto row = verdict(Verdict::regressed, ratio);
+    row.series.metric = metric;
+    row.baseline_value = 0;
+    row.candidate_value = candidate;
+    return effect_of(row);
+  };
+  std::vector<EffectFacts> effects{effect(Metric::time, 3, 6e6),
+                                   effect(Metric::leak_retained, 0, 8e6),
+                                   effect(Metric::cpu_peak, 4, 8e6),
+                                   effect(Metric::leak_growth, 0, 64),
+                                   effect(Metric::output_difference, 0, 2e6),
+                                   effect(Metric::output_difference, 0, 4e6)};
+  std::ranges::stable_sort(effects, is_larger);
+  std::vector<Metric> metrics;
+  for (const auto& each : effects) metrics.push_back(each.series.metric);
+  CHECK(metrics == std::vector{Metric::output_difference, Metric::output_difference,
+                               Metric::leak_growth, Metric::leak_retained, Metric::cpu_peak,
+                               Metric::time});
+  CHECK(effects.front().candidate_value == 4e6);
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "torchwatch/models/registry.hpp"
@@ -17,5 +18,9 @@ bool has_comparable_outputs(const Benchmark&);
 /// in all builds (docs/measuring.md, "Values"): its outputs in evaluation mode and, in training,
 /// the loss and the size of its gradients. Throws what LibTorch throws.
 std::vector<OutputFigures> outputs_of(const models::Definition&, models::Setup);
+
+/// Adds the outputs that `compute` returns to a result whose figures stand already. They stay where
+/// it throws: the result has no outputs then, and says why.
+void add_outputs(const std::function<std::vector<OutputFigures>()>& compute, RunResult&);
 
 }  // namespace torchwatch::runner

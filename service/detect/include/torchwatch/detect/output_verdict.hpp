@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "torchwatch/detect/memory_verdict.hpp"
@@ -14,6 +15,10 @@ namespace torchwatch::detect {
 /// is not finite, are kOutputDifferenceMax apart.
 std::int64_t output_difference(const std::vector<OutputFigures>&,
                                const std::vector<OutputFigures>&);
+
+/// Returns the name of the output that is furthest apart; empty where all are equal, or where they
+/// are not the same outputs.
+std::string furthest_output(const std::vector<OutputFigures>&, const std::vector<OutputFigures>&);
 
 /// Returns up to which difference outputs count as equal, in 1e-9: `output_tolerance`, but for
 /// types of 16 bits and products of tf32 at least eight units of their last place.

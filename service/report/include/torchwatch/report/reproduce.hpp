@@ -12,13 +12,10 @@ namespace torchwatch::report {
 
 // Commands that a person pastes into a shell: words that are not plain are quoted.
 
-/// Makes the command that compares two builds again on one benchmark, which takes minutes. Builds
-/// are named as BUILD arguments are.
+/// Makes the command that compares two builds again on a series' benchmark, which takes minutes.
+/// Builds are named as BUILD arguments are.
 std::string compare_command(const std::string& baseline, const std::string& candidate,
-                            const Benchmark&, std::optional<Preset>);
-
-/// Adds to such a command the metric, where it is measured only if it is named.
-std::string naming(std::string command, Metric);
+                            const Series&, std::optional<Preset>);
 
 /// Makes the command that compares two builds on the whole suite.
 std::string compare_command(const std::string& baseline, const std::string& candidate);

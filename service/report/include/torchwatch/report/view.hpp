@@ -156,7 +156,7 @@ bool is_lost_with_both(const storage::IncidentRow&);
 /// Returns whether the change is one upwards beyond its interval.
 bool is_sure_increase(const EffectFacts&);
 
-/// Orders effects for people: leaks before ratios, larger ones first.
+/// Orders effects for people: other outputs, then leaks, then ratios; larger ones first.
 bool is_larger(const EffectFacts& left, const EffectFacts& right);
 
 }  // namespace torchwatch::report
