@@ -29,7 +29,7 @@ foreach(folder IN ITEMS cmake models runner storage/records storage/digest)
     FILES_MATCHING REGEX "\\.(cpp|hpp|h|inc|cmake|txt|json|py)$"
     PATTERN "Install.cmake" EXCLUDE)
 endforeach()
-install(PROGRAMS deploy/libtorch deploy/prerequisites DESTINATION ${torchwatch_share}/deploy)
+install(PROGRAMS deploy/libtorch deploy/aot_inductor deploy/prerequisites DESTINATION ${torchwatch_share}/deploy)
 install(PROGRAMS deploy/cluster/lane DESTINATION ${torchwatch_share}/deploy/cluster)
 install(DIRECTORY deploy/fetching DESTINATION ${torchwatch_share}/deploy FILES_MATCHING PATTERN "*.py")
 install(DIRECTORY deploy/workloads DESTINATION ${torchwatch_share}/deploy USE_SOURCE_PERMISSIONS)

@@ -3,9 +3,9 @@
 #include <optional>
 #include <set>
 
+#include "compiled_forward.hpp"
 #include "precision.hpp"
 #include "torchwatch/models/registry.hpp"
-#include "traced_forward.hpp"
 
 namespace torchwatch::models {
 namespace {
@@ -76,6 +76,13 @@ NamedTensors buffers_of(const Modules& modules) {
     for (const auto& each : module->named_buffers()) buffers.emplace_back(each.key(), each.value());
   }
   return buffers;
+}
+
+/// What a forward may read of the modules.
+NamedTensors held_by(const Modules& modules) {
+  auto held = distinct_parameters(modules);
+  for (auto& buffer : buffers_of(modules)) held.push_back(std::move(buffer));
+  return held;
 }
 
 /// Module::to would cast whole numbers as well.
@@ -165,15 +172,25 @@ Census NetworkWorkload::census() const {
 void NetworkWorkload::compile() {
   if (setup_.backend == Backend::eager) return;
   const torch::NoGradGuard no_gradients;
-  auto held = distinct_parameters(modules_);
-  for (auto& buffer : buffers_of(modules_)) held.push_back(std::move(buffer));
-  traced_ = std::make_unique<TracedForward>([this] { return forward(); }, held, setup_.seed);
+  const auto held = held_by(modules_);
+  auto trace = trace_of([this] { return forward(); }, held, setup_.seed);
+  compiled_ = setup_.backend == Backend::torchscript
+                  ? optimised_graph(std::move(trace), setup_.seed)
+                  : packaged_model(std::move(trace), setup_.seed, setup_.package);
   iterate();
-  if (!has_run_traced_) {
+  if (!has_run_compiled_) {
     throw UnsupportedSetup("its iteration is more than one forward, which alone is traced");
   }
   // The graph has what it needs of them; an application that runs graphs has no network beside.
-  for (auto& [name, tensor] : held) tensor.set_data(torch::empty({0}, tensor.options()));
+  for (const auto& [name, tensor] : held) tensor.set_data(torch::empty({0}, tensor.options()));
+}
+
+void export_forward(Workload& workload, const std::string& folder) {
+  auto* network = dynamic_cast<NetworkWorkload*>(&workload);
+  if (network == nullptr) throw UnsupportedSetup("only networks have a graph");
+  const torch::NoGradGuard no_gradients;
+  const auto forward = [network] { return network->forward(); };
+  save(trace_of(forward, held_by(network->modules_), network->setup_.seed), folder);
 }
 
 void NetworkWorkload::step() {
@@ -191,12 +208,12 @@ void NetworkWorkload::iterate() {
     return;
   }
   const torch::NoGradGuard no_gradients;
-  if (!traced_) {
+  if (!compiled_) {
     forward();
     return;
   }
-  traced_->run();
-  has_run_traced_ = true;
+  compiled_->run();
+  has_run_compiled_ = true;
 }
 
 void NetworkWorkload::train_step() {
@@ -215,7 +232,7 @@ double NetworkWorkload::last_loss() const {
 std::vector<OutputFigures> NetworkWorkload::outputs() {
   const torch::NoGradGuard no_gradients;
   set_training(modules_, false);
-  auto figures = figures_of(traced_ ? traced_->run() : forward());
+  auto figures = figures_of(compiled_ ? compiled_->run() : forward());
   set_training(modules_, is_training());
   return figures;
 }

@@ -18,6 +18,8 @@ constexpr const char* kUsage = R"(usage: torchwatch-runner COMMAND
   values WORKLOAD --mode infer|grad [--batch N] [--preset paper|small] [--json]
                                      print what the network computes when filled by the formula
   environment [--json]               print the facts of the environment
+  export REQUEST.json FOLDER         write the graph of the workload's forward, for a compiler:
+                                     graph.pt and inputs.pt, and whether they came in export.json
 
 A request needs schema (1), attempt, workload, device (cpu, cuda) and mode (train, infer).
 exit status: 0 done, 2 wrong use or invalid request, 3 environment error (such as a result that
@@ -31,7 +33,8 @@ struct Command {
 
 constexpr std::array kCommands{Command{"measure", measure_command}, Command{"list", list_command},
                                Command{"values", values_command},
-                               Command{"environment", environment_command}};
+                               Command{"environment", environment_command},
+                               Command{"export", export_command}};
 
 }  // namespace
 

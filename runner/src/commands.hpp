@@ -20,6 +20,7 @@ ExitStatus measure_command(const Call& call);
 ExitStatus list_command(const Call& call);
 ExitStatus values_command(const Call& call);
 ExitStatus environment_command(const Call& call);
+ExitStatus export_command(const Call& call);
 
 /// Prints what is wrong, and the usage.
 ExitStatus wrong_use(const Call& call, const std::string& what);

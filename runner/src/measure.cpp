@@ -43,7 +43,15 @@ models::Precision precision_of(Precision precision) {
 }
 
 models::Backend backend_of(Backend backend) {
-  return backend == Backend::torchscript ? models::Backend::torchscript : models::Backend::eager;
+  switch (backend) {
+    case Backend::eager:
+      return models::Backend::eager;
+    case Backend::torchscript:
+      return models::Backend::torchscript;
+    case Backend::aot_inductor:
+      return models::Backend::aot_inductor;
+  }
+  return models::Backend::eager;
 }
 
 void end_as(RunResult& result, RunStatus status, std::string reason) {
@@ -86,7 +94,7 @@ void run_memory(const models::Definition& definition, const Request& request, Ru
   const auto build = [&] { return models::build(definition, setup); };
   watch_memory(build, setup.device, request, result);
   if (request.outputs && has_comparable_outputs(request.benchmark)) {
-    result.outputs = outputs_of(definition, setup);
+    add_outputs([&] { return outputs_of(definition, setup); }, result);
   }
 }
 
@@ -236,6 +244,7 @@ models::Setup setup_of(const Request& request) {
           .device = device == Device::cuda ? models::Device::cuda : models::Device::cpu,
           .precision = precision_of(request.benchmark.variant.precision),
           .backend = backend_of(request.benchmark.variant.backend),
+          .package = request.package,
           .fill = models::Fill::random,
           .seed = request.seed,
           .zero_gradients = request.zero_gradients};
@@ -243,8 +252,8 @@ models::Setup setup_of(const Request& request) {
 
 std::string unsupported_reason(const models::Definition& definition, const Request& request) {
   const auto& variant = request.benchmark.variant;
-  if (variant.backend == Backend::aot_inductor) {
-    return "backend " + std::string(to_string(variant.backend)) + " is not built yet";
+  if (variant.backend == Backend::aot_inductor && request.package.empty()) {
+    return "backend aot_inductor runs a package, and the request names none";
   }
   if (request.benchmark.configuration.device == Device::cuda && !cuda_is_available()) {
     return no_device_reason();

@@ -107,6 +107,10 @@ void measure_memory(const protocol::Request& request, const test::Behaviour& beh
   result.values[Metric::leak_retained] = leak.retained_bytes;
   result.leak = std::move(leak);
   if (!request.outputs) return;
+  if (const auto* told = behaviour.find({"no-outputs"}, benchmark)) {
+    result.reason = told->value;
+    return;
+  }
   const double first = behaviour.factor("result", benchmark);
   result.outputs = {{.name = "output float32 [2]", .scale = 1, .figures = {first, 0.5}}};
 }
@@ -260,6 +264,16 @@ int list_command() {
   return 0;
 }
 
+/// A graph that a stand-in for a compiler can read.
+int export_command(const fs::path& request_file, const fs::path& folder) {
+  const auto request = protocol::parse_request(read_text(request_file));
+  if (!request) return 2;
+  write_whole(folder / "graph.pt", request->benchmark.workload);
+  write_whole(folder / "inputs.pt", "");
+  write_whole(folder / "export.json", R"({"status":"ok","reason":""})");
+  return 0;
+}
+
 int environment_command() {
   const auto behaviour = test::parse_behaviour(behaviour_text());
   if (!behaviour) return 2;
@@ -272,8 +286,10 @@ int environment_command() {
 int main(int argc, char** argv) {
   const std::vector<std::string> words(argv + 1, argv + argc);
   if (words.size() == 3 && words[0] == "measure") return measure_command(words[1], words[2]);
+  if (words.size() == 3 && words[0] == "export") return export_command(words[1], words[2]);
   if (words == std::vector<std::string>{"list", "--json"}) return list_command();
   if (words == std::vector<std::string>{"environment", "--json"}) return environment_command();
-  std::cerr << "usage: measure REQUEST RESULT | list --json | environment --json\n";
+  std::cerr << "usage: measure REQUEST RESULT | export REQUEST FOLDER | list --json | environment "
+               "--json\n";
   return 2;
 }

@@ -46,6 +46,7 @@ struct ScriptedService::Parts {
   std::optional<bisect::CommitHistory> history;
   std::optional<builds::CommitBuilder> commits;
   std::unique_ptr<channel::Channel> channel;
+  std::optional<packages::PackageStore> packages;
   std::optional<comparison::Services> services;
 
   Status open(const std::string& vfs) {
@@ -68,6 +69,10 @@ struct ScriptedService::Parts {
     channel = channel::make_directory_channel(config.channel.path);
     services.emplace(comparison::Services{config, *database, *executor, suite, *channel, &*history,
                                           &*commits, clock, random, progress});
+    packages.emplace(packages::PackageStore::Settings{.program = TORCHWATCH_AOT_INDUCTOR,
+                                                      .folder = config.build.cache / "packages"},
+                     *processes);
+    services->packages = &*packages;
     return {};
   }
 };

@@ -142,6 +142,7 @@ std::string to_json(const Request& request) {
        {"limits",
         {{"time_ms", request.limits.time_ms}, {"memory_bytes", request.limits.memory_bytes}}}});
   if (request.planted_slowdown > 0) object["planted_slowdown"] = request.planted_slowdown;
+  if (!request.package.empty()) object["package"] = request.package;
   for (const auto metric : request.metrics) object["metrics"].push_back(to_string(metric));
   if (request.flush_denormals) object["flush_denormals"] = true;
   if (request.zero_gradients) object["zero_gradients"] = true;
@@ -167,6 +168,7 @@ Result<Request> parse_request(std::string_view json) {
   TW_TRY_VOID(read_chrome_trace(in, request));
   TW_TRY_VOID(read_interleave(in, request));
   TW_TRY_VOID(read_limits(in, request.limits));
+  TW_TRY(request.package, in.text("package", kPathBytesMax, ""));
   TW_TRY_VOID(read_metrics(in, request));
   TW_TRY(request.flush_denormals, in.boolean("flush_denormals", request.flush_denormals));
   TW_TRY(request.zero_gradients, in.boolean("zero_gradients", request.zero_gradients));

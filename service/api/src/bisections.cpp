@@ -20,7 +20,7 @@ Status check_spec(const json& body) {
   TW_TRY_VOID(word_member(body, "preset", parse_preset));
   TW_TRY_VOID(word_member(body, "device", parse_device));
   TW_TRY_VOID(word_member(body, "mode", parse_mode));
-  TW_TRY_VOID(word_member(body, "variant", parse_asked_variant));
+  TW_TRY_VOID(word_member(body, "variant", parse_variant));
   TW_TRY_VOID(word_member(body, "metric", parse_judged_metric));
   if (good.empty() != bad.empty()) {
     return fail(ErrorCode::invalid, "good and bad must be given together");

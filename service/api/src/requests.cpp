@@ -62,7 +62,7 @@ Status check_selection(const nlohmann::json& body) {
   };
   TW_TRY_VOID(names_member(body, "workloads"));
   TW_TRY_VOID(words("configurations", parse_configuration));
-  TW_TRY_VOID(words("variants", parse_asked_variant));
+  TW_TRY_VOID(words("variants", parse_variant));
   TW_TRY_VOID(words("metrics", parse_judged_metric));
   const auto now = body.find("now");
   if (now == body.end() || now->is_boolean()) return {};

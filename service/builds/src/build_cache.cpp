@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "torchwatch/builds/kept_log.hpp"
+#include "torchwatch/builds/last_use.hpp"
 #include "torchwatch/platform/clock.hpp"
 #include "torchwatch/platform/folder.hpp"
 #include "torchwatch/platform/publish.hpp"
@@ -29,7 +30,6 @@ constexpr const char* kUnbuildableSuffix = ".unbuildable.json";
 constexpr const char* kLogSuffix = ".log";
 constexpr const char* kRemovedSuffix = ".removed";
 constexpr const char* kPartialSuffix = ".partial";
-constexpr const char* kLastUsed = "last-used";
 constexpr const char* kPinned = "pinned";  ///< in a tree that a person wants kept
 
 std::string name_of(const BuildCache::Key& key) {

@@ -2,6 +2,7 @@
 
 #include <chrono>
 
+#include "torchwatch/builds/last_use.hpp"
 #include "torchwatch/platform/folder.hpp"
 #include "torchwatch/platform/publish.hpp"
 #include "torchwatch/records/hex.hpp"
@@ -14,8 +15,7 @@ namespace {
 namespace fs = std::filesystem;
 using storage::BuildRow;
 
-constexpr const char* kPinned = "pinned";       ///< a file in a build's tree
-constexpr const char* kLastUsed = "last-used";  ///< another one, written at each use
+constexpr const char* kPinned = "pinned";  ///< a file in a build's tree
 constexpr const char* kRemovedSuffix = ".removed";
 
 /// As `torchwatch build list` has it.
@@ -52,7 +52,7 @@ Status require_unused(storage::Database& database, const BuildRow& build) {
 /// When a build of the cache was noted as used; 0 where it was not.
 storage::WallMillis noted_use_of(const BuildRow& build) {
   std::error_code error;
-  const auto noted = fs::last_write_time(fs::path(build.folder) / kLastUsed, error);
+  const auto noted = fs::last_write_time(fs::path(build.folder) / builds::kLastUsed, error);
   if (error) return 0;
   const auto time = std::chrono::file_clock::to_sys(noted).time_since_epoch();
   return std::chrono::duration_cast<std::chrono::milliseconds>(time).count();

@@ -1,11 +1,11 @@
 #include "torchwatch/caches/caches.hpp"
 
 #include <algorithm>
-#include <fstream>
 #include <iterator>
 #include <optional>
 #include <set>
 
+#include "torchwatch/builds/last_use.hpp"
 #include "torchwatch/caches/build_files.hpp"
 #include "torchwatch/health/problem.hpp"
 #include "torchwatch/platform/folder.hpp"
@@ -18,8 +18,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kLastUsed = "last-used";
-
 platform::FileBytes bytes_in(const fs::path& folder) {
   platform::FileBytes bytes;
   for (const auto& entry : platform::list_tree(folder).entries) bytes.add(entry);
@@ -29,7 +27,8 @@ platform::FileBytes bytes_in(const fs::path& folder) {
 Sizes sizes_of(const fs::path& cache) {
   return {.commits = bytes_in(cache / "commits").sum(),
           .releases = bytes_in(cache / "releases").sum(),
-          .kits = bytes_in(cache / "kits").sum()};
+          .kits = bytes_in(cache / "kits").sum(),
+          .packages = bytes_in(cache / "packages").sum()};
 }
 
 /// Something in the cache that goes as a whole.
@@ -40,21 +39,13 @@ struct Entry {
   bool may_go = true;
 };
 
-fs::file_time_type last_use_of(const fs::path& folder) {
-  std::error_code error;
-  const auto noted = fs::last_write_time(folder / kLastUsed, error);
-  if (!error) return noted;
-  const auto made = fs::last_write_time(folder, error);
-  return error ? fs::file_time_type::min() : made;
-}
-
 /// What lies in a folder of the cache; files beside the folders only count.
 std::vector<Entry> entries_of(const fs::path& folder) {
   std::vector<Entry> entries;
   for (const auto& each : platform::list_folder(folder).entries) {
     std::error_code gone;
     const bool is_folder = each.is_directory(gone);
-    Entry entry{.path = each.path(), .last_used = last_use_of(each.path())};
+    Entry entry{.path = each.path(), .last_used = builds::last_use_of(each.path())};
     if (is_folder) entry.bytes = bytes_in(each.path());
     entry.bytes.add(each);
     entry.may_go = is_folder && each.path().filename() != "known";
@@ -83,8 +74,8 @@ Result<std::set<storage::Id>> needed_builds(storage::Database& database, int nig
   return needed;
 }
 
-/// Releases and kits, the least recently used first.
-Result<std::vector<Entry>> releases_and_kits(const Parts& parts) {
+/// Releases, kits and packages, the least recently used first.
+Result<std::vector<Entry>> others_of(const Parts& parts) {
   const auto& cache = parts.config.build.cache;
   TW_TRY(const auto needed, needed_builds(parts.database, parts.config.channel.keep));
   TW_TRY(const auto builds, storage::BuildStore(parts.database).list());
@@ -96,7 +87,9 @@ Result<std::vector<Entry>> releases_and_kits(const Parts& parts) {
     });
     entry.may_go = entry.may_go && !is_kept;
   }
-  std::ranges::move(entries_of(cache / "kits"), std::back_inserter(entries));
+  for (const char* others : {"kits", "packages"}) {
+    std::ranges::move(entries_of(cache / others), std::back_inserter(entries));
+  }
   std::ranges::sort(entries, {}, &Entry::last_used);
   return entries;
 }
@@ -109,7 +102,7 @@ class Commits {
         folder_(parts.config.build.cache / "commits"),
         bytes_(bytes_in(folder_).sum()) {
     for (const auto& entry : platform::list_folder(folder_).entries) {
-      used_.push_back(last_use_of(entry.path()));
+      used_.push_back(builds::last_use_of(entry.path()));
     }
     std::ranges::sort(used_);
   }
@@ -141,9 +134,9 @@ std::int64_t bytes_of(const std::vector<Entry>& entries) {
   return bytes.sum();
 }
 
-/// Looks through releases and kits once, however much is removed.
+/// Looks once through what is not of a commit, however much is removed.
 Status shrink(const Parts& parts, std::int64_t bytes_max) {
-  TW_TRY(auto others, releases_and_kits(parts));
+  TW_TRY(auto others, others_of(parts));
   Commits commits(parts);
   Status removed_all;
   // What cannot be removed keeps nothing else in the cache.
@@ -192,12 +185,6 @@ Result<Tidied> tidy(const Parts& parts, std::int64_t bytes_max) {
   tidied.after = sizes_of(cache);
   tidied.copies = remove_old_copies(parts.config.storage.path);
   return tidied;
-}
-
-void note_use(const fs::path& folder) {
-  std::ofstream(folder / kLastUsed).flush();
-  std::error_code ignored;  // the entry goes a little early then
-  fs::last_write_time(folder / kLastUsed, fs::file_time_type::clock::now(), ignored);
 }
 
 std::optional<std::int64_t> bytes_to_keep(std::int64_t cached, std::int64_t free_bytes,

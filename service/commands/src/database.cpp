@@ -78,8 +78,10 @@ Outcome run_gc(const Invocation& invocation) {
   TW_TRY(const auto tidied, caches::tidy(daemon::cache_parts(*opened.application),
                                          opened.application->config().build.cache_limit_bytes));
   const auto size = [](const caches::Sizes& sizes) {
-    return nlohmann::json{
-        {"commits", sizes.commits}, {"releases", sizes.releases}, {"kits", sizes.kits}};
+    return nlohmann::json{{"commits", sizes.commits},
+                          {"releases", sizes.releases},
+                          {"kits", sizes.kits},
+                          {"packages", sizes.packages}};
   };
   if (invocation.json) {
     invocation.out << nlohmann::json{{"schema", 1},
@@ -94,7 +96,8 @@ Outcome run_gc(const Invocation& invocation) {
                  << figures::bytes(tidied.before.sum()) << " (builds of commits "
                  << figures::bytes(tidied.after.commits) << ", releases "
                  << figures::bytes(tidied.after.releases) << ", kits "
-                 << figures::bytes(tidied.after.kits) << ")\n"
+                 << figures::bytes(tidied.after.kits) << ", packages "
+                 << figures::bytes(tidied.after.packages) << ")\n"
                  << "old copies of the database removed: " << tidied.copies.size() << '\n';
   return ExitStatus::done;
 }

@@ -72,7 +72,7 @@ Result<comparison::Selection> SelectionOptions::selection() const {
   comparison::Selection selection;
   selection.workloads = workloads_;
   TW_TRY(selection.configurations, configurations());
-  TW_TRY(selection.variants, parsed(variants_, parse_asked_variant));
+  TW_TRY(selection.variants, parsed(variants_, parse_variant));
   TW_TRY(selection.metrics, parsed(metrics_, parse_judged_metric));
   if (!preset_.empty()) {
     TW_TRY(const auto preset, parse_preset(preset_));

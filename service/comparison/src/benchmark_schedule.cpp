@@ -68,6 +68,25 @@ std::string first_reason(const std::vector<const RunRow*>& runs) {
   return {};
 }
 
+/// Why a run that was measured states no outputs; empty: all that should do.
+std::string no_outputs_reason(const std::vector<const RunRow*>& runs) {
+  for (const auto* run : runs) {
+    if (run->status != RunStatus::ok || run->values.contains(Metric::output_difference)) continue;
+    if (!run->reason.empty()) return run->reason;
+  }
+  return {};
+}
+
+/// "; most in logits float32 [4, 1000]", of the run that is furthest; empty where outputs are equal
+/// or not the same ones.
+std::string furthest_of(const std::vector<const RunRow*>& runs) {
+  const auto difference = [](const RunRow* run) {
+    return run->values.at(Metric::output_difference);
+  };
+  const auto* furthest = *std::ranges::max_element(runs, {}, difference);
+  return furthest->reason.empty() ? "" : "; " + furthest->reason;
+}
+
 }  // namespace
 
 std::optional<Block> BenchmarkSchedule::next() const {
@@ -178,7 +197,7 @@ std::vector<Metric> BenchmarkSchedule::metrics(const Runs& runs) const {
 }
 
 /// Adds the metrics that only some runs have. A metric that the candidate no longer has is lost;
-/// one that only the candidate has gets no verdict yet.
+/// one that only the candidate has gets no verdict yet. Outputs that could not be computed say why.
 void BenchmarkSchedule::add_partly_measured(const Runs& runs, Step& step) const {
   std::set<Metric> partly;
   for (const auto* run : runs.in_order) {
@@ -187,6 +206,11 @@ void BenchmarkSchedule::add_partly_measured(const Runs& runs, Step& step) const 
     }
   }
   for (const auto metric : metrics(runs)) partly.erase(metric);
+  if (auto reason = no_outputs_reason(runs.in_order); !reason.empty()) {
+    partly.erase(Metric::output_difference);
+    step.judged.push_back(
+        judge_as(Metric::output_difference, Verdict::inconclusive, std::move(reason), runs));
+  }
   for (const auto metric : partly) {
     const bool in_baseline = values(runs.baseline, metric).size() == runs.baseline.size();
     const auto in_candidate = values(runs.candidate, metric).size();
@@ -296,6 +320,7 @@ BenchmarkSchedule::Step BenchmarkSchedule::evaluate_memory(const Runs& screen) c
       decision = judge(series, screened, values_of(fresh, metric), settings);
       behind = &fresh;
     }
+    if (metric == Metric::output_difference) decision.reason += furthest_of(behind->candidate);
     auto result = judge_as(metric, decision.verdict, decision.reason, *behind);
     result.verdict.ratio = decision.ratio;
     result.verdict.interval_low = decision.low;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "run_ends.hpp"
 #include "torchwatch/comparison/external_workloads.hpp"
 #include "torchwatch/config/classes.hpp"
 #include "torchwatch/detect/output_verdict.hpp"
@@ -35,32 +36,6 @@ void apply(const Setting& setting, protocol::Request& request) {
   request.flush_denormals = setting.flushes_denormals.value_or(request.flush_denormals);
 }
 
-/// Returns why an external workload cannot be run under a setting; empty where it can. It decides
-/// itself on what a runner's switches decide for the suite's workloads.
-std::string not_taken(const Setting& setting) {
-  std::string switches;
-  const auto add = [&](bool is_set, const char* name) {
-    if (is_set) switches += (switches.empty() ? "" : ", ") + std::string(name);
-  };
-  add(setting.fixed_heap.has_value(), "heap=");
-  add(setting.flushes_denormals.has_value(), "denormals=");
-  add(setting.zeroes_gradients.has_value(), "gradients=");
-  return switches.empty() ? "" : "an external workload has no switch for " + switches;
-}
-
-executor::RunOutcome unsupported(const std::string& token, const std::string& reason) {
-  RunResult result;
-  result.attempt = token;
-  result.status = RunStatus::unsupported;
-  result.reason = reason;
-  return result;
-}
-
-bool is_killed(const executor::RunOutcome& outcome) {
-  const auto* failure = std::get_if<executor::RunFailure>(&outcome);
-  return failure != nullptr && failure->is_killed;
-}
-
 /// Returns the external workload that a benchmark is of; null for one of the suite's own. Errors:
 /// invalid, when the configuration has it no more.
 Result<const config::ExternalWorkload*> external_of(const config::Config& config, const Plan& plan,
@@ -71,31 +46,6 @@ Result<const config::ExternalWorkload*> external_of(const config::Config& config
               "workload \"" + benchmark.workload + "\" is external, and no [[suite.external]] is " +
                   "called so any more",
               "put it back, or ask for the comparison anew");
-}
-
-/// A workload that reports its failure leaves its slot open for a second attempt, like one that
-/// crashed.
-storage::AttemptEnd end_of(const executor::RunSpec& run, const executor::RunOutcome& outcome,
-                           const std::string& workload) {
-  const auto& token = run.request.attempt;
-  if (const auto* failure = std::get_if<executor::RunFailure>(&outcome)) {
-    return {token, storage::AttemptFailure{failure->reason, failure->output}};
-  }
-  auto result = std::get<RunResult>(outcome);
-  if (!workload.empty()) result.environment.facts["workload"] = workload;
-  if (result.status != RunStatus::failed) return {token, std::move(result)};
-  return {token, storage::AttemptFailure{result.reason, {}}};
-}
-
-/// Fails both runs of a pair if one failed: its partner did not measure under the conditions of
-/// other runs.
-void fail_together(storage::AttemptEnd& one, storage::AttemptEnd& other) {
-  const auto* failure = std::get_if<storage::AttemptFailure>(&one.how);
-  const auto* others = std::get_if<storage::AttemptFailure>(&other.how);
-  if ((failure == nullptr) == (others == nullptr)) return;
-  const auto reason =
-      "interleaved with a run that failed: " + (failure != nullptr ? failure : others)->reason;
-  (failure != nullptr ? other : one).how = storage::AttemptFailure{reason, {}};
 }
 
 /// What a run's workload has computed; null where it states nothing of it.
@@ -182,7 +132,9 @@ Result<RunRecorder::Issued> RunRecorder::issue(const RunSlot& slot, const Plan& 
   if (external != nullptr) {
     issued.run.command = command_of(*external);
     issued.workload = fingerprint(*external).value_or("not readable");
-    issued.unsupported = not_taken(measured.setting);
+    auto reason = not_taken(measured.setting);
+    if (!reason.empty()) issued.without_run = unsupported(reason);
+    issued.decides_for_both = true;
   }
   issued.run.machine_class = facts_of(issued.machine_class);
   issued.run.node = issued.row.node;
@@ -191,6 +143,37 @@ Result<RunRecorder::Issued> RunRecorder::issue(const RunSlot& slot, const Plan& 
     issued.run.request.chrome_trace = traces::file_of(folder, token);
   }
   return issued;
+}
+
+/// Makes the run name its package. What its workload is to blame for ends this run, and no other.
+/// Errors: those of packages::PackageStore.
+Status RunRecorder::take_package(const MeasurableBuild& measured, Issued& issued,
+                                 std::stop_token stop) {
+  const auto& request = issued.run.request;
+  if (request.benchmark.variant.backend != Backend::aot_inductor || issued.run.command) return {};
+  if (services_.lanes != nullptr) {
+    issued.without_run = unsupported("aot_inductor is not measured on the nodes of a cluster");
+    return {};
+  }
+  if (services_.packages == nullptr) {
+    issued.without_run = unsupported("builds of pull requests are not compiled by aot_inductor");
+    return {};
+  }
+  const auto makes = [&] { services_.progress.log("compiling " + to_string(request.benchmark)); };
+  auto outcome = services_.packages->package_for({.tree = measured.tree,
+                                                  .kit = measured.kit,
+                                                  .request = request,
+                                                  .environment = issued.run.environment},
+                                                 makes, std::move(stop));
+  // An answer that means nothing is the build's own.
+  if (!outcome && outcome.error().code != ErrorCode::corrupt) return fail(outcome.error());
+  if (outcome && std::holds_alternative<packages::Package>(*outcome)) {
+    issued.package = std::get<packages::Package>(std::move(*outcome));
+    issued.run.request.package = issued.package->file;
+  } else {
+    issued.without_run = outcome_without(outcome);
+  }
+  return {};
 }
 
 /// Calls with the executor, while other lanes continue.
@@ -206,13 +189,15 @@ auto RunRecorder::carry_out(Place* place, const Call& call) {
 /// Both runs of a pair take place or none.
 Result<std::vector<executor::RunOutcome>> RunRecorder::outcomes_of(
     const std::vector<Issued>& issued, bool is_in_pairs, std::stop_token stop, Place* place) {
-  const auto reason_of = [&](std::size_t i) -> const std::string& {
-    const bool is_partners = is_in_pairs && issued[i].unsupported.empty();
-    return issued[is_partners ? i ^ 1U : i].unsupported;
+  const auto decided = [&](std::size_t i) -> std::optional<executor::RunOutcome> {
+    if (issued[i].without_run || !is_in_pairs) return issued[i].without_run;
+    const auto& partner = issued[i ^ 1U];
+    if (!partner.without_run || partner.decides_for_both) return partner.without_run;
+    return executor::RunFailure{.reason = "its partner is not run", .output = {}};
   };
   executor::RunBlock block{.is_in_pairs = is_in_pairs};
   for (std::size_t i = 0; i < issued.size(); ++i) {
-    if (reason_of(i).empty()) block.runs.push_back(issued[i].run);
+    if (!decided(i)) block.runs.push_back(issued[i].run);
   }
   std::vector<executor::RunOutcome> carried_out;
   if (!block.runs.empty()) {
@@ -223,9 +208,11 @@ Result<std::vector<executor::RunOutcome>> RunRecorder::outcomes_of(
   std::vector<executor::RunOutcome> outcomes;
   auto next = carried_out.begin();
   for (std::size_t i = 0; i < issued.size(); ++i) {
-    const auto& reason = reason_of(i);
-    outcomes.push_back(reason.empty() ? std::move(*next++)
-                                      : unsupported(issued[i].run.request.attempt, reason));
+    const auto without_run = decided(i);
+    outcomes.push_back(without_run ? answered(*without_run, issued[i].run.request.attempt)
+                                   : std::move(*next++));
+    if (!issued[i].package) continue;
+    add_compilation(*issued[i].package, issued[i].run.request.pass, outcomes.back());
   }
   return outcomes;
 }
@@ -302,6 +289,7 @@ Result<std::vector<MachineRun>> RunRecorder::run_block(const std::vector<RunSlot
   std::vector<Issued> issued;
   for (const auto& slot : slots) {
     TW_TRY(auto each, issue(slot, plan, benchmark, manner.pass, place));
+    TW_TRY_VOID(take_package(slot.measured, each, stop));
     if (manner.is_in_pairs) interleave(each.run.request);
     issued.push_back(std::move(each));
   }
@@ -343,8 +331,10 @@ Status RunRecorder::compare_outputs(const std::vector<RunSlot>& slots, const Ben
     auto* outputs = outputs_of(end);
     if (outputs == nullptr) continue;
     if (!first.empty()) {
-      std::get<RunResult>(end.how).values[Metric::output_difference] =
-          detect::output_difference(first, *outputs);
+      auto& result = std::get<RunResult>(end.how);
+      result.values[Metric::output_difference] = detect::output_difference(first, *outputs);
+      const auto furthest = detect::furthest_output(first, *outputs);
+      if (!furthest.empty()) result.reason = "most in " + furthest;
     }
     if (outputs != kept) outputs->clear();
   }

@@ -95,11 +95,13 @@ void add_builds(std::vector<Key>& table) {
           "How many builds a bisection makes at once, on this machine or wherever the recipe "
           "sends them."));
   table.push_back(key("build", "cache", &C::build, &C::Build::cache,
-                      filled<std::filesystem::path>(), "Where builds and runner kits are kept."));
-  table.push_back(key("build", "cache_limit", &C::build, &C::Build::cache_limit_bytes,
-                      between(64 * kMiB, 1024 * 1024 * kGiB),
-                      "Size limit of the cache: builds of commits, releases and kits. The least "
-                      "recently used go first."));
+                      filled<std::filesystem::path>(),
+                      "Where builds, runner kits and packages are kept."));
+  table.push_back(
+      key("build", "cache_limit", &C::build, &C::Build::cache_limit_bytes,
+          between(64 * kMiB, 1024 * 1024 * kGiB),
+          "Size limit of the cache: builds of commits, releases, kits and packages. The "
+          "least recently used go first."));
   table.push_back(key("build", "disk_reserve", &C::build, &C::Build::disk_reserve_bytes,
                       between(std::int64_t{0}, 1024 * kGiB),
                       "How much of the disks of the cache and of the database must be free before "
@@ -155,7 +157,7 @@ void add_measuring(std::vector<Key>& table) {
                       between(seconds(1), kDay), "Time limit of one run."));
   table.push_back(key("measure", "memory_limit", &C::measure, &C::Measure::memory_limit_bytes,
                       between(std::int64_t{0}, 1024 * 1024 * kGiB),
-                      "Memory limit of one run. 0: no limit."));
+                      "Memory limit of one run, and of compiling a package. 0: no limit."));
   table.push_back(key("measure", "interleave", &C::measure, &C::Measure::interleave,
                       Allowed<bool>{},
                       "Interleave two live processes, one of each build, so that a disturbance of "

@@ -4,8 +4,10 @@
 
 #include <filesystem>
 
+#include "build_settings.hpp"
 #include "executors.hpp"
 #include "logged.hpp"
+#include "torchwatch/builds/last_use.hpp"
 #include "torchwatch/channel/actions_builds.hpp"
 #include "torchwatch/channel/artifacts.hpp"
 #include "torchwatch/comparison/external_workloads.hpp"
@@ -13,7 +15,6 @@
 #include "torchwatch/daemon/confinement.hpp"
 #include "torchwatch/process/process.hpp"
 #include "torchwatch/runs/run_store.hpp"
-#include "torchwatch/secrets/secrets.hpp"
 #include "torchwatch/storage/work_store.hpp"
 
 namespace torchwatch::daemon {
@@ -27,7 +28,7 @@ class KitRunners final : public comparison::RunnerSource {
                             std::stop_token stop) override {
     auto kit = store_.kit_for(tree, workloads, stop);
     if (kit) {
-      caches::note_use(kit->runner.parent_path());
+      builds::note_use(kit->runner.parent_path());
       logger_.debug("runner ready", {{"build", tree.folder.string()}});
     } else {
       logger_.warning("runner cannot be built: " + kit.error().text(),
@@ -41,54 +42,6 @@ class KitRunners final : public comparison::RunnerSource {
   kits::KitStore& store_;
   const log::Logger logger_;
 };
-
-kits::KitStore::Settings kit_settings(const config::Config& config,
-                                      const sandbox::Sandbox& sandbox) {
-  return {.sources = source_folder(config),
-          .folder = config.build.cache / "kits",
-          .jobs = config.build.jobs,
-          .output_limit_bytes = static_cast<std::size_t>(config.build.output_limit_bytes),
-          .sandbox = sandbox};
-}
-
-builds::CommitBuilder::Settings commit_settings(const config::Config& config,
-                                                const sandbox::Sandbox& sandbox) {
-  return {.recipe = config.build.recipe,
-          .folder = config.build.cache / "commits",
-          .size_limit_bytes = config.build.cache_limit_bytes,
-          .time_limit = config.build.timeout,
-          .output_limit_bytes = static_cast<std::size_t>(config.build.output_limit_bytes),
-          .jobs = config.build.jobs,
-          .sandbox = sandbox,
-          .profile = {.readable = {},
-                      .linked = {},
-                      .writable = config.sandbox.writable,
-                      .has_network = config.sandbox.recipe_network},
-          .environment = config.sandbox.environment};
-}
-
-channel::ActionsSettings actions_settings(const config::Config& config,
-                                          const sandbox::Sandbox& sandbox, log::Log& log) {
-  const auto& own = config.actions.token_file;
-  return {.program = source_folder(config) / "deploy" / "libtorch",
-          .folder = config.build.cache / "commits",
-          .api = config.github.api,
-          .repository = config.actions.repository,
-          .commits = config::commits_repository(config),
-          .workflow = config.actions.workflow,
-          .ref = config.actions.ref,
-          .artifact = config.actions.artifact,
-          .token = [file = own.empty() ? config.github.token_file : own,
-                    &log]() -> Result<std::string> {
-            TW_TRY(auto token, secrets::read_secret(file));
-            log.hide(token);
-            return token;
-          },
-          .for_cuda = comparison::measures_cuda(config),
-          .with_python = config.channel.python,
-          .time_limit = config.build.timeout,
-          .sandbox = sandbox};
-}
 
 Status make_folder(const std::filesystem::path& folder) {
   std::error_code error;
@@ -125,6 +78,7 @@ struct Application::Parts {
   std::optional<Executors> executors;
   std::optional<kits::KitStore> kits;
   std::optional<KitRunners> runners;
+  std::optional<packages::PackageStore> packages;
   std::optional<comparison::SuiteRunners> suite;  ///< those, with the external workloads
   std::optional<source::Clone> clone;
   std::optional<bisect::CommitHistory> history;
@@ -283,6 +237,8 @@ Result<std::unique_ptr<Application>> Application::assemble(std::unique_ptr<Parts
                                            *parts->processes, parts->clock, parts->log));
   parts->kits.emplace(kit_settings(parts->config, parts->confinement.sandbox), *parts->processes);
   parts->runners.emplace(*parts->kits, parts->log.logger("builds"));
+  parts->packages.emplace(package_settings(parts->config, parts->confinement.sandbox),
+                          *parts->processes);
   TW_TRY_VOID(parts->open_source());
   TW_TRY_VOID(parts->open_commit_builds());
   parts->open_pull_builds(runners);
@@ -302,7 +258,8 @@ Result<std::unique_ptr<Application>> Application::assemble(std::unique_ptr<Parts
                            .releases = parts->releases.get(),
                            .source = parts->clone ? &*parts->clone : nullptr,
                            .interrupts = &parts->interrupts,
-                           .lanes = parts->executors->lanes()});
+                           .lanes = parts->executors->lanes(),
+                           .packages = &*parts->packages});
   return std::unique_ptr<Application>(new Application(std::move(parts)));
 }
 

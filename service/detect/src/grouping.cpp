@@ -20,7 +20,8 @@ Class class_of(Metric metric) {
     case Metric::compile_time:
       return Class::time;
     case Metric::cpu_peak:
-    case Metric::compile_peak:  // not judged
+    case Metric::compile_peak:  // this and the next one are not judged
+    case Metric::package_size:
     case Metric::device_peak:
     case Metric::cpu_peak_resident:
     case Metric::device_peak_total:

@@ -64,6 +64,7 @@ sandbox::Profile profile_of(const RunSpec& run, const AttemptFolder& folder) {
   if (run.command) {
     show_command(*run.command, fs::absolute(run.libraries).parent_path(), profile);
   }
+  if (!run.request.package.empty()) profile.readable.emplace_back(run.request.package);
   profile.writable.push_back(folder.path());
   if (run.request.interleave) profile.writable.emplace_back(run.request.interleave->other);
   profile.has_gpu = run.request.benchmark.configuration.device == Device::cuda;

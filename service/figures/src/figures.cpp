@@ -193,7 +193,9 @@ std::string_view name_of(Metric metric) {
     case Metric::compile_time:
       return "time to compile";
     case Metric::compile_peak:
-      return "peak memory of the CPU allocator while it compiles";
+      return "peak memory while it compiles";
+    case Metric::package_size:
+      return "size of what was compiled";
   }
   return "value";
 }

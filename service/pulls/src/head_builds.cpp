@@ -1,8 +1,8 @@
 #include "torchwatch/pulls/head_builds.hpp"
 
 #include <algorithm>
-#include <fstream>
 
+#include "torchwatch/builds/last_use.hpp"
 #include "torchwatch/comparison/external_workloads.hpp"
 #include "torchwatch/kits/kit_store.hpp"
 #include "torchwatch/platform/folder.hpp"
@@ -14,7 +14,6 @@ namespace fs = std::filesystem;
 
 /// The share of the limit of the whole cache, as a divisor.
 constexpr int kShareOfLimit = 4;
-constexpr const char* kLastUsed = "last-used";
 
 builds::CommitBuilder::Settings builder_settings(const config::Config& config,
                                                  const sandbox::Sandbox& sandbox) {
@@ -35,20 +34,6 @@ builds::CommitBuilder::Settings builder_settings(const config::Config& config,
 bool lies_in(const fs::path& path, const fs::path& folder) {
   std::error_code error;
   return platform::lies_in(fs::weakly_canonical(path, error), fs::weakly_canonical(folder, error));
-}
-
-void note_use(const fs::path& folder) {
-  std::ofstream(folder / kLastUsed).flush();
-  std::error_code ignored;  // it goes a little early then
-  fs::last_write_time(folder / kLastUsed, fs::file_time_type::clock::now(), ignored);
-}
-
-fs::file_time_type last_use_of(const fs::path& folder) {
-  std::error_code error;
-  const auto noted = fs::last_write_time(folder / kLastUsed, error);
-  if (!error) return noted;
-  const auto made = fs::last_write_time(folder, error);
-  return error ? fs::file_time_type::min() : made;
 }
 
 /// The folders there that belong to a commit.
@@ -84,7 +69,7 @@ class HeadBuilds::Runners final : public comparison::RunnerSource {
     auto settings = settings_;
     settings.folder /= tree.folder.filename();
     auto kit = kits::KitStore(settings, processes_).kit_for(tree, workloads, stop);
-    if (kit) note_use(settings.folder);
+    if (kit) builds::note_use(settings.folder);
     return kit;
   }
   Result<std::vector<std::string>> workloads() const override { return trusted_.workloads(); }
@@ -151,7 +136,7 @@ Status HeadBuilds::remove_older(fs::file_time_type used_before) {
   Status all;
   for (const auto& entry : platform::list_folder(folder_ / "kits").entries) {
     std::error_code gone;
-    if (!entry.is_directory(gone) || last_use_of(entry.path()) >= used_before) continue;
+    if (!entry.is_directory(gone) || builds::last_use_of(entry.path()) >= used_before) continue;
     fs::remove_all(entry.path(), error);
     if (error && all) {
       all = fail(ErrorCode::unavailable,

@@ -251,7 +251,7 @@ Status read(const toml::node& node, std::vector<Configuration>& value) {
 }
 
 Status read(const toml::node& node, std::vector<Variant>& value) {
-  return read_words(node, R"(a list of variants: ["default", "bf16,batch=8"])", parse_asked_variant,
+  return read_words(node, R"(a list of variants: ["default", "bf16,batch=8"])", parse_variant,
                     value);
 }
 

@@ -135,7 +135,7 @@ class Part {
 
   Status read_variant(Setting& setting) const {
     const auto text = name_ == "backend" ? value_ : name_ + "=" + value_;
-    TW_TRY(const auto variant, parse_asked_variant(text));
+    TW_TRY(const auto variant, parse_variant(text));
     if (name_ == "threads") return set(setting.threads, variant.threads);
     if (name_ == "batch") return set(setting.batch, variant.batch);
     TW_TRY(const auto backend, parse_backend(value_));

@@ -174,14 +174,6 @@ Result<Variant> parse_variant(std::string_view text) {
   }
 }
 
-Result<Variant> parse_asked_variant(std::string_view text) {
-  TW_TRY(const auto variant, parse_variant(text));
-  if (variant.backend != Backend::aot_inductor) return variant;
-  return fail(ErrorCode::invalid,
-              "variant \"" + std::string(text) +
-                  "\" cannot be measured: the backends are eager and torchscript");
-}
-
 std::string to_string(const Benchmark& benchmark) {
   std::string text = benchmark.workload + " " + to_string(benchmark.configuration);
   if (benchmark.variant != Variant{}) text += " " + to_string(benchmark.variant);
@@ -203,6 +195,7 @@ Metric shown_with(Metric metric) {
     case Metric::compile_time:
       return Metric::time;
     case Metric::compile_peak:
+    case Metric::package_size:
       return Metric::cpu_peak;
     default:
       return metric;

@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "temporary_folder.hpp"
+#include "torchwatch/builds/last_use.hpp"
 #include "torchwatch/caches/build_files.hpp"
 #include "torchwatch/caches/folder_sizes.hpp"
 #include "torchwatch/daemon/application.hpp"
@@ -43,7 +44,7 @@ struct FullCache {
 
   void write(const std::string& name, int hours_ago) {
     folder.write("state/builds/" + name + "/file", std::string(kMegabyte, 'x'));
-    caches::note_use(path(name));
+    builds::note_use(path(name));
     fs::last_write_time(path(name) / "last-used",
                         fs::file_time_type::clock::now() - std::chrono::hours(hours_ago));
   }
@@ -254,7 +255,7 @@ TEST_CASE("the files of a build are described as they lie here") {
   const auto files = caches::files_of(row, cache.config);
   CHECK((files.are_there && files.are_in_cache && !files.are_pinned));
   CHECK(files.last_used == 0);
-  caches::note_use(row.folder);
+  builds::note_use(row.folder);
   CHECK(caches::files_of(row, cache.config).last_used > 0);
   REQUIRE(caches::pin(row, cache.config, true));
   CHECK(word_of(caches::files_of(row, cache.config)) == "pinned");

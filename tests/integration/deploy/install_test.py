@@ -87,7 +87,8 @@ class Installed(unittest.TestCase):
             "share/doc/torchwatch/" + "docs/operating.md",
         ):
             self.assertTrue(self.at(path).is_file(), path)
-        self.assertTrue(os.access(self.share / "deploy/libtorch", os.X_OK))
+        for program in ("libtorch", "aot_inductor"):
+            self.assertTrue(os.access(self.share / "deploy" / program, os.X_OK))
         self.assertFalse((self.share / "cmake/Install.cmake").exists())
 
     def test_nothing_in_it_names_the_checkout_but_the_program(self) -> None:

@@ -2,6 +2,8 @@
 #include <catch2/catch.hpp>
 
 #include "nightlies.hpp"
+#include "torchwatch/bisection/opening.hpp"
+#include "torchwatch/bisection/run.hpp"
 #include "torchwatch/documents/bisection.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
@@ -58,6 +60,10 @@ TEST_CASE("a commit that changes first digits is named, and one that changes las
   CHECK(result.culprit() == day.commits()[kCulprit]);
   CHECK(result.culprits.size() == 1);
   CHECK(result.builds <= 7);
+  const auto judged =
+      storage::verdict_on(database, incidents[0].comparison, incidents[0].series[0].series).value();
+  REQUIRE(judged);
+  CHECK_THAT(judged->reason, Catch::Contains("is tolerated; most in output float32 [2]"));
   CHECK_THAT(result.culprits[0].verified, Catch::Contains("undoes the change"));
 
   const auto messages = storage::OutboxStore(database).of_incident(incidents[0].id).value();
@@ -110,4 +116,39 @@ TEST_CASE("outputs that are as they were before a change close its incident, and
   REQUIRE(incidents.size() == 1);
   CHECK(incidents[0].kind == IncidentKind::result);
   CHECK(incidents[0].state == storage::IncidentState::closed);
+}
+
+TEST_CASE("outputs that cannot be computed are inconclusive with the reason, all else is judged") {
+  const std::string slower = "noise 0.01\npeak dlrm * 1.5\nno-outputs dlrm * it threw: no such row";
+  test::Nightlies nightlies(test::kQuiet, slower, compare_outputs);
+  const auto incidents = nightlies.incidents();
+  REQUIRE(incidents.size() == 1);
+  CHECK(incidents[0].kind == IncidentKind::regression);
+  const auto row = nightlies.comparisons(storage::Purpose::nightly).front();
+  int seen = 0;
+  const auto verdicts = storage::verdicts_of(nightlies.database(), row.id).value();
+  for (const auto& verdict : verdicts) {
+    if (verdict.series.metric != Metric::output_difference) continue;
+    CHECK(verdict.verdict == Verdict::inconclusive);
+    CHECK(verdict.reason == "it threw: no such row");
+    ++seen;
+  }
+  CHECK(seen == 2);
+}
+
+TEST_CASE("a search for other outputs ends where the workload states none, and says so") {
+  const Series searched{{"dlrm", {Device::cpu, Mode::infer}, {}}, Metric::output_difference};
+  const std::string none = "no-outputs dlrm * they are rounded to eight bits";
+  const test::TemporaryFolder folder;
+  const test::ScriptedDay day(folder.path(), {{"One", none}, {"Two", "# 2"}, {"Three", "# 3"}});
+  const auto service = test::ScriptedService::open(day.config()).value();
+  auto& services = service->services();
+  const auto& commits = day.commits();
+  const auto spec = bisection::requested_spec(services, commits.front(), commits.back()).value();
+  const auto opened = bisection::open_requested_bisection(services, spec, {searched}, {}).value();
+  const auto ended = bisection::carry_out_bisection(services, opened, {});
+  if (!ended) FAIL(ended.error().text());
+  const auto result = bisection::parse_bisection_result(ended->result_json).value();
+  CHECK(result.culprits.empty());
+  CHECK_THAT(result.reason, Catch::Contains("they are rounded to eight bits"));
 }

@@ -12,7 +12,7 @@
 namespace torchwatch::models {
 
 using NamedTensors = std::vector<std::pair<std::string, torch::Tensor>>;
-class TracedForward;
+class CompiledForward;
 using Modules = std::vector<std::shared_ptr<torch::nn::Module>>;
 
 /// The base of all workloads: it counts, moves and fills modules, and implements the usual step. A
@@ -61,13 +61,15 @@ class NetworkWorkload : public Workload {
   torch::Tensor last_loss_;  ///< detached
 
  private:
+  friend void export_forward(Workload&, const std::string& folder);
+
   Setup setup_;
   torch::Device device_;
   Draw draw_;
   Modules modules_;
   bool has_cleared_as_asked_ = false;  ///< the last step was the default one
-  std::unique_ptr<TracedForward> traced_;
-  bool has_run_traced_ = false;  ///< an iteration is the traced forward
+  std::unique_ptr<CompiledForward> compiled_;
+  bool has_run_compiled_ = false;  ///< an iteration is the compiled forward
 };
 
 }  // namespace torchwatch::models

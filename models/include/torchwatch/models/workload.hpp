@@ -20,9 +20,10 @@ enum class Device { cpu, cuda };
 /// (73871abc, `--precision amp_bf16`, `amp_fp16`). tf32: a GPU may round the factors of products.
 enum class Precision { fp32, tf32, fp16, bf16, amp };
 
-/// What runs the forward of inference: LibTorch's operators one by one as they are called, or a
-/// TorchScript graph that is traced from them and optimised.
-enum class Backend { eager, torchscript };
+/// What runs the forward of inference: LibTorch's operators one by one as they are called, a
+/// TorchScript graph that is traced from them and optimised, or a package that AOTInductor made of
+/// that graph.
+enum class Backend { eager, torchscript, aot_inductor };
 
 /// The source of parameters and inputs: random numbers of the seed, or the formula by which two
 /// implementations are compared (docs/measuring.md, "Values").
@@ -36,6 +37,7 @@ struct Setup {
   Device device = Device::cpu;
   Precision precision = Precision::fp32;
   Backend backend = Backend::eager;
+  std::string package = {};  ///< Backend::aot_inductor: the file that it made
   Fill fill = Fill::random;
   std::uint64_t seed = 1337;
   /// Mode::train: fill gradients with zeros where they are usually dropped. A workload with a step
@@ -111,5 +113,9 @@ class Workload {
   /// Returns the loss of the last training step; waits for the device.
   virtual double last_loss() const = 0;
 };
+
+/// Writes the graph of one forward of a network and its inputs as graph.pt and inputs.pt into a
+/// folder, for a compiler. Throws UnsupportedSetup.
+void export_forward(Workload&, const std::string& folder);
 
 }  // namespace torchwatch::models

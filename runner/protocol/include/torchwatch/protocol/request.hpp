@@ -62,6 +62,8 @@ struct Request {
   /// Profile: the file for a Chrome trace of one iteration, for people; empty: no such file.
   std::string chrome_trace;
   RunLimits limits;
+  /// Backend aot_inductor: the file that the compiler made of this workload's graph.
+  std::string package;
   /// What an external workload must state of this pass; empty: all that the runner gives.
   std::vector<Metric> metrics;
   /// Let processors count numbers next to zero as zero, where they can.
@@ -74,7 +76,7 @@ struct Request {
 };
 
 /// Writes the request on one line, with every member, also those that have their default; without
-/// `planted_slowdown` and `metrics` where there are none, and without `flush_denormals`,
+/// `planted_slowdown`, `package` and `metrics` where there are none, and without `flush_denormals`,
 /// `zero_gradients` and `outputs` where they are false.
 std::string to_json(const Request&);
 /// Reads a request. Only `schema`, `attempt`, `workload`, `device` and `mode` are required; the

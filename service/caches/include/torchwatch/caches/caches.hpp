@@ -23,8 +23,9 @@ struct Sizes {
   std::int64_t commits = 0;
   std::int64_t releases = 0;
   std::int64_t kits = 0;
+  std::int64_t packages = 0;  ///< that a backend compiled
 
-  std::int64_t sum() const { return commits + releases + kits; }
+  std::int64_t sum() const { return commits + releases + kits + packages; }
 };
 
 struct Tidied {
@@ -34,14 +35,11 @@ struct Tidied {
 };
 
 /// Brings [build] cache to at most `bytes_max`, whatever was used longest ago first: builds of
-/// commits, releases, kits. A release stays that a person pinned, or that a comparison, an open
+/// commits, releases, kits, packages. A release stays that a person pinned, or that a comparison, an open
 /// incident or the next nightly needs; one that goes is fetched again when it is needed. Removes
 /// copies of the database that were made before migrations, but the newest. Call it while nothing
 /// is measured. Errors: those of storage; unavailable (the disk).
 Result<Tidied> tidy(const Parts&, std::int64_t bytes_max);
-
-/// Notes that something in the cache is used now.
-void note_use(const std::filesystem::path& folder);
 
 /// Returns the bytes to which a cache must shrink for the reserve to be free; nothing if enough is
 /// free already, or if even an empty cache leaves less: it would be emptied in vain.

@@ -103,10 +103,14 @@ class RunRecorder {
     executor::RunSpec run;
     std::string machine_class;  ///< as it is configured
     std::string workload;       ///< of an external one: its fingerprint
-    std::string unsupported;    ///< why it is not run at all; empty where it is
+    /// What becomes of it without a process; empty where one is run.
+    std::optional<executor::RunOutcome> without_run = {};
+    bool decides_for_both = false;  ///< its partner in a pair would be measured in vain
+    std::optional<packages::Package> package = {};  ///< that it runs
   };
   Result<Issued> issue(const RunSlot&, const Plan& plan, const Benchmark& benchmark, Pass pass,
                        const Place*);
+  Status take_package(const MeasurableBuild&, Issued&, std::stop_token stop);
   Status wait_after_kills(std::stop_token stop, Place*);
   template <typename Call>
   auto carry_out(Place*, const Call&);

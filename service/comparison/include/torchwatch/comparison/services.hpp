@@ -9,6 +9,7 @@
 #include "torchwatch/executor/executor.hpp"
 #include "torchwatch/history/commit_history.hpp"
 #include "torchwatch/kits/kit_store.hpp"
+#include "torchwatch/packages/package_store.hpp"
 #include "torchwatch/platform/clock.hpp"
 #include "torchwatch/platform/random.hpp"
 #include "torchwatch/source/clone.hpp"
@@ -37,11 +38,12 @@ struct Services {
   const platform::Clock& clock;
   platform::Random& random;
   Progress& progress;
-  channel::Channel* releases = nullptr;  ///< the package index; null in tests without one
-  source::Clone* source = nullptr;       ///< null where [source] is a path, or nothing
-  Interrupts* interrupts = nullptr;      ///< null where nobody can cancel what is under way
-  LastRun* last_run = nullptr;           ///< null where nobody can ask for a last run
-  executor::Lanes* lanes = nullptr;      ///< null where all runs take place on one machine
+  channel::Channel* releases = nullptr;        ///< the package index; null in tests without one
+  source::Clone* source = nullptr;             ///< null where [source] is a path, or nothing
+  Interrupts* interrupts = nullptr;            ///< null where nobody can cancel what is under way
+  LastRun* last_run = nullptr;                 ///< null where nobody can ask for a last run
+  executor::Lanes* lanes = nullptr;            ///< null where all runs take place on one machine
+  packages::PackageStore* packages = nullptr;  ///< null where nothing is compiled: in some tests
 };
 
 }  // namespace torchwatch::comparison

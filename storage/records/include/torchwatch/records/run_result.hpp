@@ -47,7 +47,9 @@ struct Environment {
 struct RunResult {
   std::string attempt;
   RunStatus status = RunStatus::ok;
-  std::string reason;  ///< for unsupported and failed
+  /// For unsupported and failed. For ok why there are no outputs or, stored by the service, which
+  /// one is furthest from the baseline's: "most in logits float32 [4, 1000]".
+  std::string reason;
 
   std::vector<std::int64_t> samples_ns;         ///< wall, per iteration (batched ones divided)
   std::vector<std::int64_t> device_samples_ns;  ///< by device events, where there is a device

@@ -36,7 +36,8 @@ enum class Metric {
   first_iteration,    ///< wall clock of a fresh process's first iteration, ns; not judged
   throughput,         ///< items of the batch in 1,000 s, by the run's time; not judged
   compile_time,       ///< what a backend takes to compile the workload, ns; not judged
-  compile_peak,       ///< most bytes of LibTorch's CPU allocator while it does; not judged
+  compile_peak,       ///< most bytes that it takes while it does; not judged
+  package_size,       ///< bytes of the file that a backend compiled; not judged
 };
 
 enum class Verdict { unchanged, regressed, improved, inconclusive, unsupported, failed };
@@ -91,9 +92,6 @@ struct Variant {
 };
 std::string to_string(const Variant&);
 Result<Variant> parse_variant(std::string_view);
-/// Reads a variant that somebody asks to have measured. Errors: invalid, also for a backend that
-/// the runner does not have.
-Result<Variant> parse_asked_variant(std::string_view);
 
 /// One workload in one configuration and variant: what a process is started for.
 struct Benchmark {

@@ -111,7 +111,8 @@ struct Words<Metric> {
                                    Word{Metric::first_iteration, "first_iteration"},
                                    Word{Metric::throughput, "throughput"},
                                    Word{Metric::compile_time, "compile_time"},
-                                   Word{Metric::compile_peak, "compile_peak"}};
+                                   Word{Metric::compile_peak, "compile_peak"},
+                                   Word{Metric::package_size, "package_size"}};
 };
 
 template <>

@@ -1,0 +1,152 @@
+#include "compiled_forward.hpp"
+
+#include <algorithm>
+#include <regex>
+#include <string_view>
+#include <unordered_map>
+
+#include "refusal.hpp"
+
+// What loads packages came with 2.6.
+#if __has_include(<torch/csrc/inductor/aoti_package/model_package_loader.h>)
+#include <torch/csrc/inductor/aoti_package/model_package_loader.h>
+#define TORCHWATCH_HAS_PACKAGES 1
+#else
+#define TORCHWATCH_HAS_PACKAGES 0
+#endif
+
+namespace torchwatch::models {
+namespace {
+
+namespace jit = torch::jit;
+
+/// The first run records shapes, the second compiles for them; from the third on all are alike.
+constexpr int kRunsUntilOptimised = 3;
+
+bool are_close(const torch::Tensor& expected, const torch::Tensor& found) {
+  if (expected.sizes() != found.sizes() || expected.scalar_type() != found.scalar_type()) {
+    return false;
+  }
+  if (!expected.is_floating_point() || expected.numel() == 0) return expected.equal(found);
+  const bool is_short = expected.element_size() < 4;
+  const auto exact = expected.to(torch::kFloat64);
+  const auto difference = (exact - found.to(torch::kFloat64)).abs().max().item<double>();
+  return difference <= (is_short ? 2e-2 : 1e-3) * exact.abs().max().item<double>();
+}
+
+/// Runs what was compiled with the random numbers of the trace.
+void require_same(const NamedTensors& expected, std::uint64_t seed, CompiledForward& compiled) {
+  torch::manual_seed(seed);
+  const auto fits = [](const auto& one, const auto& other) {
+    return are_close(one.second, other.second);
+  };
+  if (std::ranges::equal(expected, compiled.run(), fits)) return;
+  throw UnsupportedSetup("its compiled graph computes other values than eager mode");
+}
+
+class OptimisedGraph final : public CompiledForward {
+ public:
+  explicit OptimisedGraph(Trace& trace) : CompiledForward(trace.outputs), inputs_(trace.inputs) {
+    try {
+      module_ = jit::optimize_for_inference(trace.module);
+      settle();
+    } catch (const std::exception&) {
+      // oneDNN's layout, which that chooses for convolutions, lacks some operators.
+      module_ = jit::freeze(trace.module);
+      settle();
+    }
+  }
+
+ private:
+  std::vector<torch::Tensor> compute() override {
+    const auto result = module_.forward(inputs_);
+    std::vector<torch::Tensor> outputs;
+    for (const auto& each : result.toTupleRef().elements()) outputs.push_back(each.toTensor());
+    return outputs;
+  }
+
+  void settle() {
+    for (int i = 0; i < kRunsUntilOptimised; ++i) compute();
+  }
+
+  jit::Module module_;
+  std::vector<c10::IValue> inputs_;
+};
+
+#if TORCHWATCH_HAS_PACKAGES
+/// A tensor that is its whole storage, as that is copied whole.
+torch::Tensor alone(const torch::Tensor& tensor) {
+  return tensor.nbytes() == tensor.storage().nbytes() ? tensor : tensor.clone();
+}
+
+class PackagedModel final : public CompiledForward {
+ public:
+  PackagedModel(const Trace& trace, const std::string& package)
+      : CompiledForward(trace.outputs), loader_(package) {
+    for (const auto& input : trace.inputs) inputs_.push_back(input.toTensor());
+    std::unordered_map<std::string, torch::Tensor> weights;
+    for (const auto& name : loader_.get_constant_fqns()) {
+      // What the compiler made of numbers in the graph is not of the network.
+      if (!trace.module.hasattr(name)) continue;
+      weights.emplace(name, alone(trace.module.attr(name).toTensor()));
+    }
+    if (weights.empty() && trace.module.hasattr("held_0")) {
+      throw UnsupportedSetup("its package names no weights of the network");
+    }
+    loader_.load_constants(weights, /*use_inactive=*/false, /*check_full_update=*/false);
+  }
+
+ private:
+  std::vector<torch::Tensor> compute() override { return loader_.run(inputs_); }
+
+  torch::inductor::AOTIModelPackageLoader loader_;
+  std::vector<torch::Tensor> inputs_;
+};
+#else
+struct PackagedModel final : CompiledForward {
+  PackagedModel(const Trace& trace, const std::string&) : CompiledForward(trace.outputs) {
+    throw UnsupportedSetup("this LibTorch loads no packages");
+  }
+  std::vector<torch::Tensor> compute() override { return {}; }
+};
+#endif
+
+}  // namespace
+
+CompiledForward::CompiledForward(const NamedTensors& outputs) {
+  for (const auto& [name, tensor] : outputs) names_.push_back(name);
+}
+
+NamedTensors CompiledForward::run() {
+  NamedTensors outputs;
+  auto name = names_.begin();
+  for (auto& tensor : compute()) outputs.emplace_back(*name++, std::move(tensor));
+  return outputs;
+}
+
+std::string first_line_of(const std::exception& error) {
+  const std::string text = error.what();
+  constexpr std::string_view kOfOperator = "\nRuntimeError: ";
+  const auto at = text.find(kOfOperator);
+  const auto begin = at == std::string::npos ? 0 : at + kOfOperator.size();
+  const auto line = text.substr(begin, text.find('\n', begin) - begin);
+  return std::regex_replace(line, std::regex(" object at 0x[0-9a-f]+"), "");
+}
+
+std::unique_ptr<CompiledForward> optimised_graph(Trace trace, std::uint64_t seed) {
+  return or_refusal("TorchScript cannot take it", [&] {
+    auto graph = std::make_unique<OptimisedGraph>(trace);
+    require_same(trace.outputs, seed, *graph);
+    return std::unique_ptr<CompiledForward>(std::move(graph));
+  });
+}
+
+std::unique_ptr<CompiledForward> packaged_model(Trace trace, std::uint64_t seed,
+                                                const std::string& package) {
+  // What cannot be loaded, as on a full disk, is not the workload's fault.
+  auto model = std::make_unique<PackagedModel>(trace, package);
+  or_refusal("its package cannot be run", [&] { require_same(trace.outputs, seed, *model); });
+  return model;
+}
+
+}  // namespace torchwatch::models

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "torchwatch/models/network_workload.hpp"
+
+namespace torchwatch::models {
+
+/// A network's forward as one graph, and what eager mode computed while it was traced.
+struct Trace {
+  /// Parameters and buffers are its attributes held_0, held_1, ...; every other tensor that the
+  /// forward reads is an input of its method, so that nothing but weights can be computed
+  /// beforehand.
+  torch::jit::Module module;
+  std::vector<c10::IValue> inputs;
+  NamedTensors outputs;
+};
+
+/// Traces the forward, which reads those parameters and buffers. Throws UnsupportedSetup where it
+/// cannot be traced, and where it reads values that a trace would freeze.
+Trace trace_of(const std::function<NamedTensors()>& forward, const NamedTensors& held,
+               std::uint64_t seed);
+
+/// Writes the graph and its inputs as graph.pt and inputs.pt into a folder, for a compiler.
+void save(const Trace&, const std::string& folder);
+
+/// What runs the forward of inference in the place of operators one by one. Not thread-safe.
+class CompiledForward {
+ public:
+  /// `outputs`: what eager mode computed, in the order in which `compute` returns its own.
+  explicit CompiledForward(const NamedTensors& outputs);
+  CompiledForward(const CompiledForward&) = delete;
+  CompiledForward& operator=(const CompiledForward&) = delete;
+  virtual ~CompiledForward() = default;
+
+  /// Runs on the inputs of the trace. Call it without gradients.
+  NamedTensors run();
+
+ protected:
+  virtual std::vector<torch::Tensor> compute() = 0;
+
+ private:
+  std::vector<std::string> names_;
+};
+
+// Both throw UnsupportedSetup where the backend refuses the graph, and where what it makes of it
+// computes something else: an element differs by more than 0.1 % of the largest one of its tensor
+// (2 % in 16 bits).
+
+/// The graph optimised as `torch.jit.optimize_for_inference` does it or, where that does not run,
+/// frozen alone. It is run until it is optimised.
+std::unique_ptr<CompiledForward> optimised_graph(Trace, std::uint64_t seed);
+
+/// A model that AOTInductor has made of the graph. It computes with the weights of the trace,
+/// whatever those were that it was made with.
+std::unique_ptr<CompiledForward> packaged_model(Trace, std::uint64_t seed,
+                                                const std::string& package);
+
+}  // namespace torchwatch::models
