@@ -48,8 +48,8 @@ Status apply_variant_part(Variant& variant, std::string_view part) {
   }
   return fail(ErrorCode::invalid,
               "variant part \"" + std::string(part) +
-                  "\" is not known; allowed: a precision (fp32, tf32, fp16, bf16, amp), batch=N, "
-                  "threads=N");
+                  "\" is not known; allowed: a precision (fp32, tf32, fp16, bf16, amp), a backend "
+                  "(eager, torchscript, aot_inductor), batch=N, threads=N");
 }
 
 }  // namespace

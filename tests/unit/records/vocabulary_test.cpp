@@ -83,5 +83,9 @@ TEST_CASE("a variant names its backend") {
 TEST_CASE("a variant with a part that means nothing is refused") {
   REQUIRE(parse_variant("batch=0").error().code == ErrorCode::invalid);
   REQUIRE(parse_variant("batch=8x").error().code == ErrorCode::invalid);
+  CHECK(
+      parse_variant("inductor").error().message ==
+      "variant part \"inductor\" is not known; allowed: a precision (fp32, tf32, fp16, bf16, amp), "
+      "a backend (eager, torchscript, aot_inductor), batch=N, threads=N");
   REQUIRE(parse_variant("").error().code == ErrorCode::invalid);
 }
