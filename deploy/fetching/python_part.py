@@ -16,7 +16,7 @@ from pip._vendor.packaging.tags import sys_tags
 
 from pip_wheels import install_into, say
 from torch_tree import DRIVER, PYTHON_HASH, check_parts, missing_needs
-from wheel_file import Target, Unsuitable, damage_of, read_record
+from wheel_file import NotOffered, Target, Trouble, Unsuitable, damage_of, read_record
 from wheel_metadata import name_of, requirements_of, tags_of
 
 FOLDER = "python"
@@ -58,19 +58,18 @@ def check_interpreter(wheel: Path) -> None:
 
 
 def check_importable(tree: Path) -> None:
-    """Refuses a tree of which Python could not load a library. Errors: Unsuitable."""
+    """Refuses a tree of which Python could not load a library. Errors: Unsuitable, where no other
+    call would go better; Trouble."""
     there = [library for library in LIBRARIES if (tree / "lib" / library).exists()]
     missing = {need for library in there for need in missing_needs(tree, library)} - {DRIVER}
     if not missing:
         return
     named = ", ".join(sorted(missing)[:NAMED_MAX])
     more = f" and {len(missing) - NAMED_MAX} more" if len(missing) > NAMED_MAX else ""
-    is_for_cuda = (tree / "lib" / "libtorch_cuda.so").exists()
-    advice = "take a build for CPUs (+cpu), or --cuda, which fetches them" if is_for_cuda else ""
-    raise Unsuitable(
-        f"its Python part needs {named}{more}, which this machine lacks: "
-        f"{advice or 'install them and try again'}"
-    )
+    needs = f"its Python part needs {named}{more}, which this machine lacks: "
+    if (tree / "lib" / "libtorch_cuda.so").exists():
+        raise Unsuitable(needs + "take a build for CPUs (+cpu), or --cuda, which fetches them")
+    raise Trouble(needs + "install them and try again")
 
 
 def packages_for(wheel: Path) -> list[str]:
@@ -81,11 +80,15 @@ def packages_for(wheel: Path) -> list[str]:
 
 
 def is_of_python(path: PurePosixPath) -> bool:
-    """Whether a file of the wheel decides on what Python computes; those in lib/ are
-    compared by the service itself, and a version or a date changes nothing."""
-    of_libraries = path.parts[:2] in (("torch", "lib"), ("torch", "include"), ("torch", "share"))
-    says_what_it_is = path.parts[0].endswith(".dist-info") or path.parts == ("torch", "version.py")
-    return not of_libraries and not says_what_it_is
+    """Whether a file of the wheel decides on what Python computes, headers among them, against
+    which torch.compile compiles; those in lib/ are compared by the service itself, and a version or
+    a date changes nothing."""
+    says_what_it_is = (
+        path.parts[0].endswith(".dist-info")
+        or path.parts == ("torch", "version.py")
+        or path.name == "version.h"
+    )
+    return path.parts[:2] != ("torch", "lib") and not says_what_it_is
 
 
 def python_hash(wheel: Path, target: Target) -> str:
@@ -108,11 +111,14 @@ def compile_all(tree: Path) -> None:
 
 def add_python(wheel: Path, tree: Path, index: str) -> None:
     """Completes the Python part of a tree into which the wheel was unpacked with python_target.
-    `index`: where packages may be beside pip's own one. Errors: NotOffered, Damaged, Trouble."""
+    `index`: where packages may be beside pip's own one. Errors: Unsuitable, Damaged, Trouble."""
     check_parts(tree, ("__init__.py",), wheel)
     check_importable(tree)
     packages = packages_for(wheel)
     say(f"installing what its Python part requires: {', '.join(packages)}")
-    install_into(tree / FOLDER, packages, wheel.parent, index)
+    try:
+        install_into(tree / FOLDER, packages, wheel.parent, index)
+    except NotOffered as error:  # an index may get a package later, and this wheel is not its fault
+        raise Trouble(str(error)) from error
     compile_all(tree)
     (tree / PYTHON_HASH).write_text(python_hash(wheel, python_target(tree)) + "\n")

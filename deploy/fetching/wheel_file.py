@@ -52,7 +52,9 @@ def check_members(archive: zipfile.ZipFile) -> None:
     """Refuses a wheel at its first bad entry: a path that leaves the folder, a link, a device."""
     for member in archive.infolist():
         name, kind = PurePosixPath(member.filename), stat.S_IFMT(member.external_attr >> 16)
-        bad_name = name.is_absolute() or ".." in name.parts or "\\" in member.filename
+        bad_name = (
+            not name.parts or name.is_absolute() or ".." in name.parts or "\\" in member.filename
+        )
         if bad_name or kind not in (0, stat.S_IFREG, stat.S_IFDIR):
             raise Damaged(
                 f"the wheel is hostile or damaged: entry {member.filename!r} is not a plain file"

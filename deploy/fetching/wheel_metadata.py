@@ -35,6 +35,8 @@ def requirements_of(wheel: Path) -> list[Requirement]:
     with damage_of(wheel):
         for text in metadata.get_all("Requires-Dist", []):
             one = Requirement(text)
+            if one.url:  # pip would build what lies there, whatever --only-binary says
+                raise Damaged(f"it requires {text}: an address, not a wheel of an index")
             if one.marker is None or one.marker.evaluate({"extra": ""}):
                 one.marker = None
                 required.append(one)

@@ -69,10 +69,15 @@ def import_torch() -> Any:
     tree = Path(os.environ.get("TORCHWATCH_TREE", ""))
     if not (tree / "__init__.py").is_file():
         raise Unsupported(f"the build has no Python part: no {tree.name}/__init__.py in its tree")
-    for folder in (tree / "python", tree.parent):
-        if folder.is_dir() and str(folder) not in sys.path:
-            sys.path.insert(0, str(folder))
-    return importlib.import_module("torch")
+    ahead = [str(folder) for folder in (tree.parent, tree / "python") if folder.is_dir()]
+    sys.path[:] = [*ahead, *(folder for folder in sys.path if folder not in ahead)]
+    is_first = "torch" not in sys.modules
+    torch = importlib.import_module("torch")
+    if is_first and os.environ.get("PYTHONMALLOC") == "malloc":
+        # A memory pass collects garbage after each iteration: not among torch's 165,000 objects.
+        gc.collect()
+        gc.freeze()
+    return torch
 
 
 class Turns:
@@ -229,8 +234,6 @@ def memory(request: dict[str, Any], make: Callable[[], Step], deadline: float) -
         values["cpu_peak_resident"] = max(0, peak)
     except OSError:
         pass  # a kernel that does not give it: torchwatch says that the figure is missing
-    gc.collect()
-    gc.freeze()  # each collection below would look through the 165,000 objects of torch
     levels: list[int] = []
     while len(levels) < request["leak_iterations"] and time.monotonic() < deadline:
         step()

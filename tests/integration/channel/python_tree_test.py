@@ -126,7 +126,18 @@ class PythonTree(IndexTest):
 
     def test_a_package_that_nobody_has_is_named_and_no_tree_appears(self) -> None:
         self.publish(requires=["Requires-Dist: filelock>=4"])
-        self.check_fails(self.python_tree(), 3, "pip could not fetch filelock>=4")
+        self.check_fails(self.python_tree(), 1, "pip could not fetch filelock>=4")
+
+    def test_a_package_at_an_address_is_not_built(self) -> None:
+        self.publish(requires=["Requires-Dist: evil @ https://localhost/evil.tar.gz"])
+        self.check_fails(self.python_tree(), 4, "evil.tar.gz: an address, not a wheel")
+
+    def test_a_library_that_this_machine_may_get_is_waited_for(self) -> None:
+        members = python_members()
+        members["torch/lib/libtorch_python.so"] = library("libtorch_python.so", "libno_such.so.1")
+        del members["torch/lib/libtorch_cuda.so"]
+        self.publish(members)
+        self.check_fails(self.python_tree(), 1, "needs libno_such.so.1", "install them")
 
     def test_a_package_without_the_hash_that_the_index_names_is_refused(self) -> None:
         self.index.wheels["numpy-2.4.6-py3-none-any.whl"].sha256 = "0" * 64
@@ -168,6 +179,10 @@ class PythonTree(IndexTest):
         self.assertEqual(self.python_hash(), first)
         self.publish(python_members(python=b"slow = True\n"))
         self.assertNotEqual(self.python_hash(), first)
+        self.publish(python_members() | {"torch/include/ATen/cpu/vec.h": b"// slower"})
+        self.assertNotEqual(self.python_hash(), first)
+        self.publish(python_members() | {"torch/include/torch/version.h": b"// 2.14"})
+        self.assertEqual(self.python_hash(), first)
 
     def test_an_archive_has_no_python_part(self) -> None:
         done = self.run_program("--python", "--archives", "--version", VERSION)

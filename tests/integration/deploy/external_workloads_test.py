@@ -18,6 +18,20 @@ IMPORTING = """
 from torchwatch_workload import import_torch, serve
 serve(lambda setting: import_torch().__name__.upper)
 """
+# Objects that hold themselves, which the collector alone frees: a full ring of them, made before
+# the first iteration, of which each iteration replaces some; or a list that grows.
+CYCLES = """
+import collections
+from torchwatch_workload import import_torch, serve
+class Entry:
+    def __init__(self):
+        self.data, self.itself = bytearray(8192), self
+def make(setting):
+    import_torch()
+    entries = collections.deque((Entry() for _ in range(400)), MAXLEN)
+    return lambda: entries.extend(Entry() for _ in range(5))
+serve(make)
+"""
 REQUEST = {
     "schema": 1,
     "attempt": "attempt-1",
@@ -130,6 +144,21 @@ class Contract(ScriptTest):
         command = ("/usr/bin/env", found_at, PYTHON, "-B", self.folder / "mine.py")
         found = self.answer(tree, *command)
         self.assertEqual(found["status"], "ok", found.get("reason"))
+
+    def test_what_was_made_before_the_first_iteration_is_collected_when_it_is_replaced(
+        self,
+    ) -> None:
+        tree, module = self.folder / "torch", self.folder / "cycles.py"
+        tree.mkdir()
+        (tree / "__init__.py").touch()
+        variables = (f"PYTHONPATH={EXAMPLE.parent}", "PYTHONMALLOC=malloc")
+        growth = {"pass": "memory", "leak_iterations": 40, "metrics": ["heap_growth"]}
+        for length, grows in (("400", False), ("None", True)):
+            with self.subTest(length):
+                module.write_text(CYCLES.replace("MAXLEN", length))
+                command = ("/usr/bin/env", *variables, PYTHON, "-B", module)
+                answer = self.answer(tree, *command, **growth)
+                self.assertEqual(answer["values"]["heap_growth"] > 0, grows)
 
     def test_the_example_says_so_where_a_build_has_no_python_part(self) -> None:
         found = self.answer(self.folder, PYTHON, EXAMPLE)

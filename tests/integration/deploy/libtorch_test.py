@@ -194,6 +194,7 @@ class LibTorch(ScriptTest):
             "torch\\lib\\outside",
             "../outside",
             "a/..",
+            ".",
         ):
             self.publish({**MEMBERS, path: b"evil"})
             done = self.fetch()
