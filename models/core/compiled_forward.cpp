@@ -88,7 +88,9 @@ class PackagedModel final : public CompiledForward {
     for (const auto& name : loader_.get_constant_fqns()) {
       // What the compiler made of numbers in the graph is not of the network.
       if (!trace.module.hasattr(name)) continue;
-      weights.emplace(name, alone(trace.module.attr(name).toTensor()));
+      const auto weight = alone(trace.module.attr(name).toTensor());
+      bytes_ += static_cast<std::int64_t>(weight.nbytes());
+      weights.emplace(name, weight);
     }
     if (weights.empty() && trace.module.hasattr("held_0")) {
       throw UnsupportedSetup("its package names no weights of the network");
@@ -96,11 +98,14 @@ class PackagedModel final : public CompiledForward {
     loader_.load_constants(weights, /*use_inactive=*/false, /*check_full_update=*/false);
   }
 
+  std::int64_t bytes_outside() const override { return bytes_; }
+
  private:
   std::vector<torch::Tensor> compute() override { return loader_.run(inputs_); }
 
   torch::inductor::AOTIModelPackageLoader loader_;
   std::vector<torch::Tensor> inputs_;
+  std::int64_t bytes_ = 0;
 };
 #else
 struct PackagedModel final : CompiledForward {

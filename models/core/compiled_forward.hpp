@@ -39,6 +39,9 @@ class CompiledForward {
   /// Runs on the inputs of the trace. Call it without gradients.
   NamedTensors run();
 
+  /// The bytes of weights that it holds outside of LibTorch's allocators.
+  virtual std::int64_t bytes_outside() const { return 0; }
+
  protected:
   virtual std::vector<torch::Tensor> compute() = 0;
 

@@ -169,8 +169,8 @@ Census NetworkWorkload::census() const {
   return census;
 }
 
-void NetworkWorkload::compile() {
-  if (setup_.backend == Backend::eager) return;
+std::int64_t NetworkWorkload::compile() {
+  if (setup_.backend == Backend::eager) return 0;
   const torch::NoGradGuard no_gradients;
   const auto held = held_by(modules_);
   auto trace = trace_of([this] { return forward(); }, held, setup_.seed);
@@ -183,6 +183,7 @@ void NetworkWorkload::compile() {
   }
   // The graph has what it needs of them; an application that runs graphs has no network beside.
   for (const auto& [name, tensor] : held) tensor.set_data(torch::empty({0}, tensor.options()));
+  return compiled_->bytes_outside();
 }
 
 void export_forward(Workload& workload, const std::string& folder) {

@@ -22,7 +22,7 @@ class NetworkWorkload : public Workload {
  public:
   ~NetworkWorkload() override;
 
-  void compile() final;
+  std::int64_t compile() final;
   void step() final;
   Census census() const override;
   std::vector<OutputFigures> outputs() override;

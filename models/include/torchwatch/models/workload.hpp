@@ -88,8 +88,9 @@ class Workload {
   virtual ~Workload() = default;
 
   /// Makes what the setup's backend runs, from one forward; in eager mode, nothing. Call it once,
-  /// before the first step; steps and outputs alone work after it. Throws UnsupportedSetup.
-  virtual void compile() {}
+  /// before the first step; steps and outputs alone work after it. Returns the bytes of weights
+  /// that it holds outside of LibTorch's allocators. Throws UnsupportedSetup.
+  virtual std::int64_t compile() { return 0; }
 
   /// Runs one iteration on the same inputs each time. Mode::train: gradients, forward, loss,
   /// backward, optimiser, in the original's order; Mode::infer: a forward without gradients. Does
