@@ -1,8 +1,6 @@
 #include "compiled_forward.hpp"
 
 #include <algorithm>
-#include <regex>
-#include <string_view>
 #include <unordered_map>
 
 #include "refusal.hpp"
@@ -127,15 +125,6 @@ NamedTensors CompiledForward::run() {
   auto name = names_.begin();
   for (auto& tensor : compute()) outputs.emplace_back(*name++, std::move(tensor));
   return outputs;
-}
-
-std::string first_line_of(const std::exception& error) {
-  const std::string text = error.what();
-  constexpr std::string_view kOfOperator = "\nRuntimeError: ";
-  const auto at = text.find(kOfOperator);
-  const auto begin = at == std::string::npos ? 0 : at + kOfOperator.size();
-  const auto line = text.substr(begin, text.find('\n', begin) - begin);
-  return std::regex_replace(line, std::regex(" object at 0x[0-9a-f]+"), "");
 }
 
 std::unique_ptr<CompiledForward> optimised_graph(Trace trace, std::uint64_t seed) {

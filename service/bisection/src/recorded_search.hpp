@@ -73,7 +73,7 @@ class RecordedSearch {
 
   /// Counts the faults of the recipe in a row, up to now.
   friend int faults_in_a_row(const RecordedSearch&);
-  /// Why no series could be measured at the ends; empty where one could.
+  /// Why no series could be measured; empty where one could.
   friend std::string why_all_dropped(const RecordedSearch&, std::size_t series);
 
  private:

@@ -80,11 +80,14 @@ std::string no_outputs_reason(const std::vector<const RunRow*>& runs) {
 /// "; most in logits float32 [4, 1000]", of the run that is furthest; empty where outputs are equal
 /// or not the same ones.
 std::string furthest_of(const std::vector<const RunRow*>& runs) {
+  // A run that confirms may lack the outputs that those had which raised the suspicion.
   const auto difference = [](const RunRow* run) {
-    return run->values.at(Metric::output_difference);
+    const auto found = run->values.find(Metric::output_difference);
+    return found == run->values.end() ? -1 : found->second;
   };
   const auto* furthest = *std::ranges::max_element(runs, {}, difference);
-  return furthest->reason.empty() ? "" : "; " + furthest->reason;
+  const bool is_stated = difference(furthest) >= 0 && !furthest->reason.empty();
+  return is_stated ? "; " + furthest->reason : "";
 }
 
 }  // namespace

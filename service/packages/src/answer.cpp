@@ -22,12 +22,12 @@ std::string text_in(const json& answer, const char* name) {
   return printable(found->get<std::string>().substr(0, kReasonBytesMax));
 }
 
-/// Less than 0 where there is no such number.
+/// 0 where there is no such number.
 std::int64_t number_in(const json& answer, const char* name, std::int64_t most) {
   const auto found = answer.find(name);
-  if (found == answer.end() || !found->is_number_unsigned()) return -1;
+  if (found == answer.end() || !found->is_number_unsigned()) return 0;
   const auto number = found->get<std::uint64_t>();
-  return number > static_cast<std::uint64_t>(most) ? -1 : static_cast<std::int64_t>(number);
+  return number > static_cast<std::uint64_t>(most) ? 0 : static_cast<std::int64_t>(number);
 }
 
 tl::unexpected<Error> damaged(const fs::path& file, const char* what) {
@@ -63,9 +63,8 @@ Result<Answer> read_answer(const fs::path& file) {
     return answer;
   }
   if (status != "ok") return damaged(file, "has no status that is known");
-  answer.compile_time_ns =
-      std::max<std::int64_t>(0, number_in(object, "compile_time", kNanosecondsMax));
-  answer.compile_peak = std::max<std::int64_t>(0, number_in(object, "compile_peak", kMemoryMax));
+  answer.compile_time_ns = number_in(object, "compile_time", kNanosecondsMax);
+  answer.compile_peak = number_in(object, "compile_peak", kMemoryMax);
   return answer;
 }
 

@@ -387,3 +387,13 @@ TEST_CASE("a peak that screening alone saw as exact is not called regressed") {
   CHECK(verdict_of(schedule, Metric::cpu_peak) == Verdict::unchanged);
   CHECK(runs == 8);
 }
+
+TEST_CASE("outputs that a build states no more while they are confirmed are inconclusive") {
+  const auto schedule =
+      carried_out(plan_of({"a"}, {Pass::memory}), [](const Block& block, Side side, int) {
+        if (side == Side::baseline) return ok({{Metric::output_difference, 0}});
+        if (block.stage == Stage::confirm) return ok({});
+        return ok({{Metric::output_difference, 40'000'000}});
+      });
+  CHECK(verdict_of(schedule, Metric::output_difference) == Verdict::inconclusive);
+}

@@ -35,10 +35,10 @@ struct Tidied {
 };
 
 /// Brings [build] cache to at most `bytes_max`, whatever was used longest ago first: builds of
-/// commits, releases, kits, packages. A release stays that a person pinned, or that a comparison, an open
-/// incident or the next nightly needs; one that goes is fetched again when it is needed. Removes
-/// copies of the database that were made before migrations, but the newest. Call it while nothing
-/// is measured. Errors: those of storage; unavailable (the disk).
+/// commits, releases, kits, packages. A release stays that a person pinned, or that a comparison,
+/// an open incident or the next nightly needs; one that goes is fetched again when it is needed.
+/// Removes copies of the database that were made before migrations, but the newest. Call it while
+/// nothing is measured. Errors: those of storage; unavailable (the disk).
 Result<Tidied> tidy(const Parts&, std::int64_t bytes_max);
 
 /// Returns the bytes to which a cache must shrink for the reserve to be free; nothing if enough is

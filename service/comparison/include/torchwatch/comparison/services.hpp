@@ -43,7 +43,7 @@ struct Services {
   Interrupts* interrupts = nullptr;            ///< null where nobody can cancel what is under way
   LastRun* last_run = nullptr;                 ///< null where nobody can ask for a last run
   executor::Lanes* lanes = nullptr;            ///< null where all runs take place on one machine
-  packages::PackageStore* packages = nullptr;  ///< null where nothing is compiled: in some tests
+  packages::PackageStore* packages = nullptr;  ///< null where no code of others is compiled
 };
 
 }  // namespace torchwatch::comparison
