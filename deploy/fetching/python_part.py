@@ -106,7 +106,8 @@ def compile_all(tree: Path) -> None:
     seconds each time. A file's hash says whether its bytecode is valid, as copies of a tree have
     other times."""
     mode = py_compile.PycInvalidationMode.CHECKED_HASH
-    compileall.compile_dir(tree, quiet=2, invalidation_mode=mode)  # some are made for another Python
+    # Quiet, as some files are made for another Python.
+    compileall.compile_dir(tree, quiet=2, invalidation_mode=mode)
 
 
 def add_python(wheel: Path, tree: Path, index: str) -> None:
