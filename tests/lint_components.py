@@ -12,7 +12,7 @@ TABLE = "README.md"
 DRAWING = "docs/architecture.md"
 NO_COMPONENT = {"LibTorch", "nothing"}  # what a row may name beside components
 # Programs of their own or what only they use: the drawing is of the service.
-NOT_DRAWN = {"models", "runner", "runner/activity"}
+NOT_DRAWN = {"models", "runner", "runner/activity", "runner/torch"}
 
 CALL = re.compile(r"torchwatch_component\(([^)]*)\)")
 KEYWORDS = {"SOURCES", "USES", "SEES", "PUBLIC", "PRIVATE"}

@@ -7,9 +7,9 @@
 
 #include "torchwatch/runner/deadline.hpp"
 #include "torchwatch/runner/environment.hpp"
-#include "torchwatch/runner/libtorch.hpp"
 #include "torchwatch/runner/measure.hpp"
 #include "torchwatch/runner/run_files.hpp"
+#include "torchwatch/torch/libtorch.hpp"
 
 namespace torchwatch::runner {
 namespace {

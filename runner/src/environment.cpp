@@ -12,8 +12,8 @@
 #include "facts.hpp"
 #include "torchwatch/protocol/machine_facts.hpp"
 #include "torchwatch/records/stated_variables.hpp"
-#include "torchwatch/runner/libtorch.hpp"
 #include "torchwatch/runner/temperature.hpp"
+#include "torchwatch/torch/libtorch.hpp"
 
 namespace torchwatch::runner {
 namespace {

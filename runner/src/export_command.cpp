@@ -3,9 +3,9 @@
 
 #include "commands.hpp"
 #include "torchwatch/models/memory_estimate.hpp"
-#include "torchwatch/runner/libtorch.hpp"
 #include "torchwatch/runner/measure.hpp"
 #include "torchwatch/runner/run_files.hpp"
+#include "torchwatch/torch/libtorch.hpp"
 
 namespace torchwatch::runner {
 namespace {

@@ -12,13 +12,14 @@
 #include "torchwatch/runner/calibration.hpp"
 #include "torchwatch/runner/environment.hpp"
 #include "torchwatch/runner/interleave.hpp"
-#include "torchwatch/runner/libtorch.hpp"
 #include "torchwatch/runner/memory_pass.hpp"
 #include "torchwatch/runner/memory_refusal.hpp"
+#include "torchwatch/runner/operator_pass.hpp"
 #include "torchwatch/runner/output_figures.hpp"
 #include "torchwatch/runner/process_isolation.hpp"
 #include "torchwatch/runner/profile_pass.hpp"
 #include "torchwatch/runner/timing_pass.hpp"
+#include "torchwatch/torch/libtorch.hpp"
 
 namespace torchwatch::runner {
 namespace {
@@ -98,12 +99,15 @@ void run_memory(const models::Definition& definition, const Request& request, Ru
   }
 }
 
-/// Without a recorder a CPU's operators can be traced, where that is asked for.
+/// Without a recorder a CPU's operators can be watched and traced, where that is asked for.
 void run_profile(const models::Definition& definition, const Request& request,
-                 const Recorder& recorder, RunResult& result) {
+                 const Recorder& recorder, Interleave interleave, RunResult& result) {
   const auto setup = setup_of(request);
   if (!recorder) {
     result.breakdown_reason = recorder.error().text();
+    if (request.operators) {
+      watch_operators(*ready(definition, request), request, std::move(interleave), result);
+    }
     if (setup.device != models::Device::cpu || request.chrome_trace.empty()) return;
     trace_operators(*ready(definition, request), request, result);
     return;
@@ -148,7 +152,9 @@ void run_pass(const models::Definition& definition, const Request& request,
   const auto before = read_kernel_counters();
   if (request.pass == Pass::timing) run_timing(definition, request, std::move(interleave), result);
   if (request.pass == Pass::memory) run_memory(definition, request, result);
-  if (request.pass == Pass::profile) run_profile(definition, request, recorder, result);
+  if (request.pass == Pass::profile) {
+    run_profile(definition, request, recorder, std::move(interleave), result);
+  }
   if (request.pass == Pass::coverage) run_coverage(definition, request, result);
   if (request.pass == Pass::flops) run_flops(definition, request, result);
   if (request.pass == Pass::peak) run_peak(request, result);

@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "torchwatch/runner/cpu_allocator.hpp"
-#include "torchwatch/runner/libtorch.hpp"
 #include "torchwatch/runner/process_memory.hpp"
+#include "torchwatch/torch/cpu_allocator.hpp"
+#include "torchwatch/torch/heap.hpp"
+#include "torchwatch/torch/libtorch.hpp"
 
 namespace torchwatch::runner {
 namespace {

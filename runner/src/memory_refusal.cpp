@@ -5,11 +5,11 @@
 #include <cstdio>
 
 #include "torchwatch/models/memory_estimate.hpp"
-#include "torchwatch/runner/libtorch.hpp"
 #include "torchwatch/runner/machine_memory.hpp"
 #include "torchwatch/runner/measure.hpp"
 #include "torchwatch/runner/process_isolation.hpp"
 #include "torchwatch/runner/process_memory.hpp"
+#include "torchwatch/torch/libtorch.hpp"
 
 namespace torchwatch::runner {
 namespace {

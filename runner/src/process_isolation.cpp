@@ -44,14 +44,9 @@ std::string_view hold_mmap_threshold() {
              : "glibc, own thresholds (mallopt refused)";
 }
 
-/// The passes whose figures are times.
-bool is_timed(const protocol::Request& request) {
-  return request.pass == Pass::timing || request.pass == Pass::peak;
-}
-
 std::string_view arrange_heap(const protocol::Request& request) {
   if (request.pass == Pass::memory) return hold_mmap_threshold();
-  if (is_timed(request) && request.fixed_heap) return fix_heap();
+  if (protocol::is_timed(request) && request.fixed_heap) return fix_heap();
   return "glibc, own thresholds";
 }
 
@@ -123,11 +118,11 @@ std::map<std::string, std::string> isolate_process(const protocol::Request& requ
   std::map<std::string, std::string> facts;
   limit(request);
   mallopt(M_ARENA_MAX, 1);  // one heap, whichever thread frees
-  const bool timed = is_timed(request);
+  const bool timed = protocol::is_timed(request);
   facts["heap"] = arrange_heap(request);
   const bool has_priority = timed && raise_priority();
   facts["priority"] = has_priority ? "raised" : "plain";
-  facts["placement"] = timed ? place(request, has_priority) : "not pinned: no timing pass";
+  facts["placement"] = timed ? place(request, has_priority) : "not pinned: nothing is timed";
   return facts;
 }
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "torchwatch/activity/profile.hpp"
-#include "torchwatch/runner/libtorch.hpp"
 #include "torchwatch/runner/operator_trace.hpp"
 #include "torchwatch/runner/run_files.hpp"
+#include "torchwatch/torch/libtorch.hpp"
 
 namespace torchwatch::runner {
 namespace {

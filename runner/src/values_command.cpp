@@ -4,8 +4,8 @@
 
 #include "commands.hpp"
 #include "torchwatch/models/registry.hpp"
-#include "torchwatch/runner/libtorch.hpp"
 #include "torchwatch/runner/measure.hpp"
+#include "torchwatch/torch/libtorch.hpp"
 
 namespace torchwatch::runner {
 namespace {

@@ -130,6 +130,22 @@ class Comparison(unittest.TestCase):
         ):
             self.assertIn(part, "".join(texts))
 
+    def test_3_an_incident_names_the_operator_that_the_culprit_changed(self) -> None:
+        shown = [
+            json.loads(self.command("incident", "show", number, "--json").stdout)
+            for number in ("1", "2")
+        ]
+        by_kind = {incident["kind"]: incident["operators"] for incident in shown}
+        slower = by_kind["regression"]["operators"][0]
+        self.assertEqual(slower["name"], "aten::mm", slower)
+        self.assertGreater(slower["low_ns"], 0)
+        kept = [
+            operator["name"]
+            for operator in by_kind["leak"]["operators"]
+            if operator["after"]["kept_bytes"] > operator["before"]["kept_bytes"]
+        ]
+        self.assertEqual(kept, ["aten::nll_loss_forward"])
+
     def test_4_a_suspect_is_tested_against_its_parent_also_when_killed_meanwhile(self) -> None:
         suspect = self.truth["culprits"]["memory"]["sha"]
         arguments = (

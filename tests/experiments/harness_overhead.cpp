@@ -19,10 +19,10 @@
 #include "fake_workload.hpp"
 #include "torchwatch/detect/estimate.hpp"
 #include "torchwatch/models/registry.hpp"
-#include "torchwatch/runner/libtorch.hpp"
 #include "torchwatch/runner/measure.hpp"
 #include "torchwatch/runner/process_isolation.hpp"
 #include "torchwatch/runner/timing_pass.hpp"
+#include "torchwatch/torch/libtorch.hpp"
 
 namespace {
 

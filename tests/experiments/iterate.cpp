@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "torchwatch/models/registry.hpp"
-#include "torchwatch/runner/libtorch.hpp"
 #include "torchwatch/runner/measure.hpp"
+#include "torchwatch/torch/libtorch.hpp"
 
 namespace {
 

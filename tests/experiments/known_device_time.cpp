@@ -17,7 +17,7 @@
 #include "torchwatch/activity/profile.hpp"
 #include "torchwatch/models/torch.hpp"
 #include "torchwatch/records/statistics.hpp"
-#include "torchwatch/runner/libtorch.hpp"
+#include "torchwatch/torch/libtorch.hpp"
 
 namespace {
 

@@ -9,8 +9,8 @@
 #include "fake_workload.hpp"
 #include "torchwatch/protocol/result.hpp"
 #include "torchwatch/records/statistics.hpp"
-#include "torchwatch/runner/libtorch.hpp"
 #include "torchwatch/runner/timing_pass.hpp"
+#include "torchwatch/torch/libtorch.hpp"
 
 namespace {
 

@@ -13,8 +13,8 @@
 
 #include "torchwatch/activity/profile.hpp"
 #include "torchwatch/models/torch.hpp"
-#include "torchwatch/runner/libtorch.hpp"
 #include "torchwatch/runner/measure.hpp"
+#include "torchwatch/torch/libtorch.hpp"
 
 namespace {
 

@@ -8,7 +8,8 @@ namespace torchwatch::test {
 namespace {
 
 const std::vector<std::string> kFigures = {"time", "peak", "leak", "heap", "retain", "result"};
-const std::vector<std::string> kTold = {"unsupported", "failed", "crowded", "no-outputs"};
+const std::vector<std::string> kTold = {"unsupported", "failed", "crowded", "unwatched",
+                                        "no-outputs"};
 const std::vector<std::string> kMisdeeds = {"crash", "hang", "flood",  "lie",   "cut",
                                             "stale", "huge", "silent", "exit-1"};
 

@@ -133,6 +133,28 @@ void write_whole(const fs::path& path, const std::string& text) {
   fs::rename(partial, path);
 }
 
+/// What slows the workload down is in aten::addmm; what it leaks, aten::cat keeps.
+void watch_operators(const protocol::Request& request, const test::Behaviour& behaviour,
+                     RunResult& result) {
+  constexpr std::int64_t kSelfNs = 100'000;
+  const Benchmark& benchmark = request.benchmark;
+  const double noise = 1 + behaviour.noise * spread(request.attempt) / 4;
+  const auto of = [&](double factor) {
+    return std::llround(static_cast<double>(kSelfNs) * factor * noise);
+  };
+  result.operator_figures = {
+      {"aten::addmm",
+       {.calls = 4, .self_ns = of(behaviour.factor("time", benchmark)), .allocated_bytes = 4096}},
+      {"aten::cat",
+       {.calls = 1,
+        .self_ns = of(0.1),
+        .allocated_bytes = 1024,
+        .kept_bytes = behaviour.sum("leak", benchmark)}},
+      {kOutsideOperators, {.self_ns = of(0.2)}}};
+  result.environment.volatile_facts["operators_iteration_ns"] = of(1.3);
+  result.environment.volatile_facts["operators_watched_ns"] = of(1.4);
+}
+
 void trace(const protocol::Request& request, RunResult& result) {
   result.breakdown_reason = "no device (scripted)";
   if (request.chrome_trace.empty()) return;
@@ -144,6 +166,8 @@ const test::Behaviour::Line* told_to_refuse(const protocol::Request& request,
                                             const test::Behaviour& behaviour) {
   const auto* const crowded = behaviour.find({"crowded"}, request.benchmark);
   if (crowded != nullptr && request.interleave) return crowded;
+  const auto* const unwatched = behaviour.find({"unwatched"}, request.benchmark);
+  if (unwatched != nullptr && request.operators) return unwatched;
   return behaviour.find({"unsupported", "failed"}, request.benchmark);
 }
 
@@ -180,6 +204,7 @@ RunResult measure(const protocol::Request& request, const test::Behaviour& behav
   if (request.pass == Pass::memory) measure_memory(request, behaviour, result);
   add_device_figures(request, result);
   if (request.pass == Pass::profile) trace(request, result);
+  if (request.operators) watch_operators(request, behaviour, result);
   if (request.pass == Pass::coverage) result.operators = {{"aten::addmm", 2}};
   if (request.pass == Pass::flops) result.flops_per_iteration = 2'000'000;
   if (request.pass == Pass::peak) result.flops_per_second = 40'000'000'000;

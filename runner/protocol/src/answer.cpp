@@ -77,6 +77,19 @@ Status check_memory(const Request& request, const RunResult& result) {
   return {};
 }
 
+Status check_profile(const Request& request, const RunResult& result) {
+  if (!result.breakdown && result.breakdown_reason.empty()) {
+    return lacks(Pass::profile, "must have a breakdown or a reason for its absence");
+  }
+  if (request.operators && result.operator_figures.empty()) {
+    return lacks(Pass::profile, "must have operator_figures: they were asked for");
+  }
+  if (!request.operators && !result.operator_figures.empty()) {
+    return lacks(Pass::profile, "must not have operator_figures: they were not asked for");
+  }
+  return {};
+}
+
 }  // namespace
 
 Status check_answers(const Request& request, const RunResult& result) {
@@ -91,10 +104,7 @@ Status check_answers(const Request& request, const RunResult& result) {
     case Pass::memory:
       return check_memory(request, result);
     case Pass::profile:
-      if (!result.breakdown && result.breakdown_reason.empty()) {
-        return lacks(Pass::profile, "must have a breakdown or a reason for its absence");
-      }
-      return {};
+      return check_profile(request, result);
     case Pass::coverage:
       if (result.operators.empty()) return lacks(Pass::coverage, "must have operators");
       return {};

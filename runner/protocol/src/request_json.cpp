@@ -65,6 +65,16 @@ Status read_outputs(ObjectReader& in, Request& request) {
   return in.wrong("outputs", "is for the pass \"memory\" alone");
 }
 
+Status read_operators(ObjectReader& in, Request& request) {
+  TW_TRY(request.operators, in.boolean("operators", request.operators));
+  if (!request.operators) return {};
+  if (request.pass != Pass::profile) {
+    return in.wrong("operators", "is for the pass \"profile\" alone");
+  }
+  if (request.benchmark.configuration.device == Device::cpu) return {};
+  return in.wrong("operators", "is for the device \"cpu\" alone");
+}
+
 Status read_planted_slowdown(ObjectReader& in, Request& request) {
   TW_TRY(request.planted_slowdown, in.number("planted_slowdown", 0, kSlowdownMax, 0));
   if (request.planted_slowdown == 0 || request.pass == Pass::timing) return {};
@@ -79,8 +89,8 @@ Status read_interleave(ObjectReader& in, Request& request) {
   TW_TRY(pipes.other, members->text("other", kPathBytesMax));
   TW_TRY(pipes.begins, members->boolean("begins", pipes.begins));
   TW_TRY_VOID(members->refuse_unknown());
-  if (request.pass != Pass::timing) {
-    return in.wrong("interleave", "is for the pass \"timing\" alone");
+  if (request.pass != Pass::timing && !request.operators) {
+    return in.wrong("interleave", "is for the pass \"timing\", and for \"operators\", alone");
   }
   request.interleave = std::move(pipes);
   return {};
@@ -113,6 +123,10 @@ Status read_limits(ObjectReader& in, RunLimits& limits) {
 }
 
 }  // namespace
+
+bool is_timed(const Request& request) {
+  return request.pass == Pass::timing || request.pass == Pass::peak || request.operators;
+}
 
 std::string to_json(const Request& request) {
   const auto& [workload, configuration, variant] = request.benchmark;
@@ -147,6 +161,7 @@ std::string to_json(const Request& request) {
   if (request.flush_denormals) object["flush_denormals"] = true;
   if (request.zero_gradients) object["zero_gradients"] = true;
   if (request.outputs) object["outputs"] = true;
+  if (request.operators) object["operators"] = true;
   return dump(object);
 }
 
@@ -166,6 +181,7 @@ Result<Request> parse_request(std::string_view json) {
   TW_TRY(request.fixed_heap, in.boolean("fixed_heap", request.fixed_heap));
   TW_TRY_VOID(read_planted_slowdown(in, request));
   TW_TRY_VOID(read_chrome_trace(in, request));
+  TW_TRY_VOID(read_operators(in, request));
   TW_TRY_VOID(read_interleave(in, request));
   TW_TRY_VOID(read_limits(in, request.limits));
   TW_TRY(request.package, in.text("package", kPathBytesMax, ""));

@@ -15,6 +15,8 @@ constexpr std::int64_t kItemsMax = std::int64_t{1} << 60;
 constexpr std::size_t kOutputsMax = 1024;
 constexpr std::size_t kOutputNameBytesMax = 400;
 constexpr std::size_t kFiguresMax = 64;
+constexpr std::size_t kOperatorsMax = 2'000;
+constexpr std::size_t kOperatorNameBytesMax = 400;
 constexpr Range kFlops{0, std::int64_t{1} << 62};
 constexpr Range kDuration{1, kNanosecondsMax};
 constexpr Range kDifference{0, kOutputDifferenceMax};
@@ -46,6 +48,18 @@ json output_json(const OutputFigures& output) {
 json outputs_json(const std::vector<OutputFigures>& outputs) {
   json list = json::array();
   for (const auto& output : outputs) list.push_back(output_json(output));
+  return list;
+}
+
+json operators_json(const std::map<std::string, OperatorFigures>& operators) {
+  json list = json::array();
+  for (const auto& [name, figures] : operators) {
+    list.push_back({{"name", name},
+                    {"calls", figures.calls},
+                    {"self_ns", figures.self_ns},
+                    {"allocated_bytes", figures.allocated_bytes},
+                    {"kept_bytes", figures.kept_bytes}});
+  }
   return list;
 }
 
@@ -91,6 +105,23 @@ Status read_outputs(ObjectReader& in, RunResult& result) {
     TW_TRY(output.figures, each.figures("figures", kFiguresMax));
     TW_TRY(output.scale, each.figure("scale"));
     result.outputs.push_back(std::move(output));
+  }
+  return {};
+}
+
+Status read_operator_figures(ObjectReader& in, RunResult& result) {
+  TW_TRY(auto operators, in.objects("operator_figures", kOperatorsMax));
+  for (auto& each : operators) {
+    OperatorFigures figures;
+    TW_TRY(const auto name, each.text("name", kOperatorNameBytesMax));
+    if (name.empty()) return in.wrong("operator_figures", "has an operator without a name");
+    TW_TRY(figures.calls, each.integer("calls", {0, kBytesMax}));
+    TW_TRY(figures.self_ns, each.integer("self_ns", {0, kNanosecondsMax}));
+    TW_TRY(figures.allocated_bytes, each.integer("allocated_bytes", {0, kBytesMax}));
+    TW_TRY(figures.kept_bytes, each.integer("kept_bytes", {-kBytesMax, kBytesMax}));
+    if (!result.operator_figures.emplace(name, figures).second) {
+      return in.wrong("operator_figures", "names " + name + " twice");
+    }
   }
   return {};
 }
@@ -174,6 +205,7 @@ std::string to_json(const RunResult& result) {
                {"breakdown", result.breakdown ? breakdown_json(*result.breakdown) : json()},
                {"breakdown_reason", result.breakdown_reason},
                {"operators", result.operators},
+               {"operator_figures", operators_json(result.operator_figures)},
                {"flops_per_iteration", or_null(result.flops_per_iteration)},
                {"flops_per_second", or_null(result.flops_per_second)},
                {"environment",
@@ -200,6 +232,7 @@ Result<RunResult> parse_result(std::string_view json_text, std::string_view expe
   TW_TRY_VOID(read_outputs(in, result));
   TW_TRY_VOID(read_breakdown(in, result));
   TW_TRY(result.operators, in.integer_map("operators", {1, kBytesMax}));
+  TW_TRY_VOID(read_operator_figures(in, result));
   TW_TRY_VOID(read_flops(in, result));
   TW_TRY_VOID(read_environment(in, result.environment));
   TW_TRY_VOID(check_whole(in, result));

@@ -12,6 +12,7 @@
 #include "torchwatch/heard/heard.hpp"
 #include "torchwatch/issues/issue.hpp"
 #include "torchwatch/nightly/incident_facts.hpp"
+#include "torchwatch/operators/attribution.hpp"
 #include "torchwatch/pictures/incident_drawings.hpp"
 #include "torchwatch/platform/clock.hpp"
 #include "torchwatch/records/printable.hpp"
@@ -46,6 +47,7 @@ struct Shown {
   json candidate;
   json bisection_result;
   json traces = json::array();
+  json operators;
   Heard heard;
 };
 
@@ -130,6 +132,12 @@ Result<Shown> gather_incident(storage::Database& database, const config::Config&
     facts.traces.push_back(printable(tracing::text_of(trace)));
     shown.traces.push_back(tracing::json_of(trace));
   }
+  TW_TRY(const auto attribution, operators::attribution_of(database, facts.row));
+  if (attribution) {
+    facts.operators =
+        printable(to_string(attribution->benchmark) + ": " + operators::text_of(*attribution));
+    shown.operators = operators::json_of(*attribution);
+  }
   facts.reproduce =
       report::reproduce_command(facts.row, facts.baseline, facts.candidate, comparison.plan_json);
   return shown;
@@ -150,6 +158,7 @@ json json_of(const Shown& shown) {
   object["bisection_result"] = shown.bisection_result;
   object["bisection_trace"] = report::json_list(facts.trace);
   object["traces"] = shown.traces;
+  object["operators"] = shown.operators;
   return object;
 }
 

@@ -106,8 +106,9 @@ Result<std::vector<MachineRun>> RunRecorder::past_runs() {
 }
 
 Result<RunRecorder::Issued> RunRecorder::issue(const RunSlot& slot, const Plan& plan,
-                                               const Benchmark& benchmark, Pass pass,
+                                               const Benchmark& benchmark, Manner manner,
                                                const Place* place) {
+  const auto pass = manner.pass;
   const auto& measured = slot.measured;
   Issued issued;
   const auto as_run = applied(measured.setting, benchmark);
@@ -138,7 +139,8 @@ Result<RunRecorder::Issued> RunRecorder::issue(const RunSlot& slot, const Plan& 
   }
   issued.run.machine_class = facts_of(issued.machine_class);
   issued.run.node = issued.row.node;
-  if (pass == Pass::profile) {
+  issued.run.request.operators = manner.watches_operators;
+  if (pass == Pass::profile && !manner.watches_operators) {
     const auto folder = traces::folder_beside(services_.config.storage.path);
     issued.run.request.chrome_trace = traces::file_of(folder, token);
   }
@@ -172,6 +174,8 @@ Status RunRecorder::take_package(const MeasurableBuild& measured, Issued& issued
     issued.run.request.package = issued.package->file;
   } else {
     issued.without_run = outcome_without(outcome);
+    // A study asks whether this side can be compared at all: its partner would run in vain.
+    issued.decides_for_both = measured.setting.backend.has_value();
   }
   return {};
 }
@@ -288,7 +292,7 @@ Result<std::vector<MachineRun>> RunRecorder::run_block(const std::vector<RunSlot
   const RunUnderWay under_way(services_.last_run);
   std::vector<Issued> issued;
   for (const auto& slot : slots) {
-    TW_TRY(auto each, issue(slot, plan, benchmark, manner.pass, place));
+    TW_TRY(auto each, issue(slot, plan, benchmark, manner, place));
     TW_TRY_VOID(take_package(slot.measured, each, stop));
     if (manner.is_in_pairs) interleave(each.run.request);
     issued.push_back(std::move(each));

@@ -214,8 +214,8 @@ void add_judging(std::vector<Key>& table) {
           "benchmark, which must be found. 0: never."));
   table.push_back(key("detect", "incident_traces", &C::detect, &C::Detect::incident_traces,
                       Allowed<bool>{},
-                      "Make a trace of each build for an incident that is about time, once its "
-                      "comparison is measured."));
+                      "Make a trace of each build for an incident that is about time, and watch "
+                      "which operators take more, once its comparison is measured."));
 
   table.push_back(
       key("bisect", "confidence", &C::bisect, &C::Bisect::confidence, between(0.8, 0.9999),

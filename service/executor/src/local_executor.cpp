@@ -216,7 +216,7 @@ process::ProcessSpec LocalExecutor::make_spec(const protocol::Request& request,
   spec.memory_limit_bytes = request.limits.memory_bytes;
   spec.label = request.attempt;
   spec.own_session = true;
-  const bool is_timed = request.pass == Pass::timing || request.pass == Pass::peak;
+  const bool is_timed = protocol::is_timed(request);
   // Before the sandbox, in which the runner's own attempt is refused.
   spec.raise_priority = is_timed;
   spec.cpus = settings_.cpus;

@@ -7,6 +7,7 @@
 #include "torchwatch/forms/actions.hpp"
 #include "torchwatch/heard/heard.hpp"
 #include "torchwatch/incidents/pages.hpp"
+#include "torchwatch/operators/attribution.hpp"
 #include "torchwatch/pictures/incident_drawings.hpp"
 #include "torchwatch/profiles/pages.hpp"
 #include "torchwatch/records/printable.hpp"
@@ -243,16 +244,26 @@ std::string time_text(storage::WallMillis at, const View& view) {
   return at == 0 ? "" : platform::date_and_minute(at) + " UTC, " + age_text(at, view);
 }
 
-/// Traces of what changed most, before and after.
+/// Traces of what changed most, before and after; compared only where its operators were not
+/// watched, as on a GPU.
 Result<html::Fragment> traces_of(const Found& found, const storage::ComparisonRow& comparison,
-                                 const View& view) {
+                                 bool is_watched, const View& view) {
   if (found.effects.empty() || !comparison.baseline) return html::Fragment();
   const auto& benchmark = found.effects.front().series.benchmark;
-  TW_TRY(const auto difference,
-         profile_difference(benchmark, *comparison.baseline, comparison.candidate, view));
+  html::Fragment difference;
+  if (!is_watched) {
+    TW_TRY(difference,
+           profile_difference(benchmark, *comparison.baseline, comparison.candidate, view));
+  }
   TW_TRY(const auto traces,
          traces_section(benchmark, {*comparison.baseline, comparison.candidate}, view));
   return difference + traces;
+}
+
+/// Whether the operators are those of what changed most.
+bool watches_worst(const IncidentRow& incident, const Found& found) {
+  return !found.effects.empty() &&
+         operators::watched_benchmark(incident) == found.effects.front().series.benchmark;
 }
 
 /// The command that shows the incident again; empty where its builds cannot be named to a reader.
@@ -269,6 +280,7 @@ Result<std::string> reproduce_command(const IncidentRow& incident,
 struct Around {
   std::string found_by = {};
   html::Fragment evidence = {};
+  html::Fragment operators = {};
   html::Fragment traces = {};
   std::string reproduce = {};
 };
@@ -282,7 +294,11 @@ Result<Around> around_of(const IncidentRow& incident,
   if (!name.empty()) around.found_by = std::move(name);
   TW_TRY(around.evidence,
          unread.unless_damaged(evidence_section(incident, *comparison, view), "its evidence"));
-  TW_TRY(around.traces, unread.unless_damaged(traces_of(found, *comparison, view), "its traces"));
+  TW_TRY(around.operators,
+         unread.unless_damaged(operators_section(incident, view), "its operators"));
+  const bool is_watched = !around.operators.empty() && watches_worst(incident, found);
+  TW_TRY(around.traces,
+         unread.unless_damaged(traces_of(found, *comparison, is_watched, view), "its traces"));
   TW_TRY(around.reproduce,
          unread.unless_damaged(reproduce_command(incident, *comparison, view), "its builds"));
   return around;
@@ -335,7 +351,8 @@ Result<Page> make_incident(const View& given) {
   const auto issue = issue_body(messages, view);
   auto content = html::title(incident.title) + unread_note(unread) +
                  verdict_sentence(incident, found, search, view) + facts + found.section +
-                 around.evidence + causes_sections(incident, comparison, search, view) +
+                 around.evidence + around.operators +
+                 causes_sections(incident, comparison, search, view) +
                  html::section("What to do", answers(advice) + form, "repeat") + around.traces +
                  mutes_section(mutes, view) + log + events;
   if (!issue.empty()) content += html::details("The text of the issue", html::code_block(issue));

@@ -25,6 +25,7 @@ constexpr std::size_t kMachineFactsMax = 60;
 constexpr std::size_t kRemarksMax = 10;
 constexpr std::size_t kRelatedMax = 5;
 constexpr std::size_t kRemarkCharactersMax = 300;
+constexpr std::size_t kOperatorsCharactersMax = 400;
 constexpr std::size_t kMachineBytesMax = 3'000;
 
 std::string opening(const IncidentFacts& facts) {
@@ -237,6 +238,12 @@ std::string traces_line(const std::vector<TraceFacts>& traces) {
   return links.empty() ? "" : "\nTraces of one iteration, for Perfetto: " + links + ".\n";
 }
 
+/// Which operators take more, as the build under test calls them.
+std::string operators_line(const std::string& operators) {
+  return operators.empty() ? ""
+                           : "\nBy operator: " + code(operators, kOperatorsCharactersMax) + "\n";
+}
+
 std::string found_section(const IncidentFacts& facts) {
   if (!facts.bisection) return "";
   return whole_lines("\n" + bisection_section(*facts.bisection, facts.commits_address),
@@ -252,11 +259,11 @@ std::string issue_body(const IncidentFacts& facts, const std::string& command_pr
   const auto used = start.size() + answer.size() + end.size();
   const auto reproduce = reproduce_section(facts);
   const auto left = kBodyBytesMax - std::min(kBodyBytesMax, used + reproduce.size());
-  const auto evidence =
-      sections_that_fit({output_section(facts), comparison_section(facts), effects_section(facts),
-                         unaffected_section(facts), drawings_section(facts.drawings),
-                         traces_line(facts.traces), found_section(facts), builds_section(facts)},
-                        left);
+  const auto evidence = sections_that_fit(
+      {output_section(facts), comparison_section(facts), effects_section(facts),
+       unaffected_section(facts), drawings_section(facts.drawings), operators_line(facts.operators),
+       traces_line(facts.traces), found_section(facts), builds_section(facts)},
+      left);
   const auto machine = machine_section(facts);
   const bool fits = evidence.size() + machine.size() <= left;
   return start + evidence + reproduce + answer + (fits ? machine : "") + end;

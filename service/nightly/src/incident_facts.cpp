@@ -9,6 +9,7 @@
 #include "torchwatch/comparison/run_recorder.hpp"
 #include "torchwatch/evidence/work.hpp"
 #include "torchwatch/nightly/comparison_summary.hpp"
+#include "torchwatch/operators/attribution.hpp"
 #include "torchwatch/pictures/picture.hpp"
 #include "torchwatch/records/machine_facts.hpp"
 #include "torchwatch/report/culprits.hpp"
@@ -170,6 +171,14 @@ Result<std::vector<report::TraceFacts>> traces_of(comparison::Services& services
   return traces;
 }
 
+/// "soft_actor_critic cpu-train: aten::addmm takes +38.0 %, ..."; empty where nothing was watched.
+Result<std::string> operators_text(storage::Database& database, storage::Id incident) {
+  TW_TRY(const auto row, storage::IncidentStore(database).get(incident));
+  TW_TRY(const auto found, operators::attribution_of(database, row));
+  if (!found) return std::string();
+  return to_string(found->benchmark) + ": " + operators::text_of(*found);
+}
+
 /// How commits that bisections named held; empty before the first.
 Result<std::string> tally_of_culprits(comparison::Services& services) {
   TW_TRY(const auto audits, evidence::audits_of(services.database));
@@ -289,6 +298,7 @@ Status add_history(comparison::Services& services, const storage::ComparisonRow&
   TW_TRY(facts.tally, tally_of_culprits(services));
   TW_TRY(facts.drawings, intact_drawings_of(services, facts));
   TW_TRY(facts.traces, traces_of(services, facts));
+  TW_TRY(facts.operators, operators_text(services.database, facts.id));
   return {};
 }
 

@@ -171,6 +171,9 @@ void print(std::ostream& out, const IncidentFacts& facts, const bisect::CommitHi
   print_lines(out, "What was done to the issue:", facts.issue_events, screen);
   print_lines(out, "Muted (`torchwatch mute lift ID` ends it):", facts.mutes, screen);
   print_drawings(out, facts, screen);
+  if (!facts.operators.empty()) {
+    print_lines(out, "By operator:", {facts.operators}, screen);
+  }
   print_lines(out, "Traces of one iteration, for Perfetto:", facts.traces, screen);
   print_next(out, facts, screen);
   if (facts.trace.empty()) return;

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "operator_watch.hpp"
 #include "torchwatch/figures/figures.hpp"
 #include "torchwatch/measurement/measurement.hpp"
+#include "torchwatch/operators/attribution.hpp"
 #include "torchwatch/runs/evidence_reader.hpp"
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
@@ -37,8 +39,7 @@ Result<std::optional<IncidentTrace>> kept(storage::Database& database, const con
       .benchmark = benchmark, .run = run->run, .file = std::move(file), .bytes = *bytes};
 }
 
-Result<Benchmarks> benchmarks_of(storage::Database& database, storage::Id comparison) {
-  TW_TRY(const auto incidents, storage::IncidentStore(database).of_comparison(comparison));
+Benchmarks traced_benchmarks(const std::vector<storage::IncidentRow>& incidents) {
   Benchmarks all;
   for (const auto& incident : incidents) {
     const auto benchmark = traced_benchmark(incident);
@@ -74,19 +75,15 @@ Status trace_build(comparison::Services& services, const comparison::Plan& plan,
 
 std::optional<Benchmark> traced_benchmark(const storage::IncidentRow& incident) {
   if (incident.kind != IncidentKind::regression) return std::nullopt;
-  const storage::IncidentSeriesRow* slowest = nullptr;
-  for (const auto& row : incident.series) {
-    if (row.series.metric != Metric::time) continue;
-    if (slowest == nullptr || row.ratio > slowest->ratio) slowest = &row;
-  }
-  return slowest == nullptr ? std::nullopt : std::optional(slowest->series.benchmark);
+  return operators::slowest_benchmark(incident);
 }
 
 Status trace_incidents(comparison::Services& services, const comparison::Comparison& comparison,
                        std::stop_token stop) {
   const auto& row = comparison.row;
   if (!services.config.detect.incident_traces || !row.baseline) return {};
-  TW_TRY(const auto benchmarks, benchmarks_of(services.database, row.id));
+  TW_TRY(const auto incidents, storage::IncidentStore(services.database).of_comparison(row.id));
+  const auto benchmarks = traced_benchmarks(incidents);
   for (const auto build : {*row.baseline, row.candidate}) {
     const auto traced = trace_build(services, comparison.plan, build, benchmarks, stop);
     if (traced) continue;
@@ -94,6 +91,10 @@ Status trace_incidents(comparison::Services& services, const comparison::Compari
     services.progress.log("the incidents of comparison " + std::to_string(row.id) +
                           " lack traces: " + traced.error().text());
   }
+  const auto watched = watch_operators(services, comparison, incidents, stop);
+  if (watched || ends_work(watched.error())) return watched;
+  services.progress.log("the incidents of comparison " + std::to_string(row.id) +
+                        " lack operators: " + watched.error().text());
   return {};
 }
 

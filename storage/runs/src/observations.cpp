@@ -51,7 +51,8 @@ const std::string kNewestOfBuild =
     "(SELECT max(id) AS id FROM attempt WHERE comparison_id IN "
     "(SELECT id FROM comparison WHERE (candidate_id = ?1 OR baseline_id = ?1) "
     "AND purpose <> 'study') "
-    "AND build_id = ?1 AND pass = ?2 AND state = 'done' GROUP BY benchmark_id) AS newest "
+    "AND build_id = ?1 AND pass = ?2 AND state = 'done' AND slot NOT GLOB 'operators/*' "
+    "GROUP BY benchmark_id) AS newest "
     "JOIN attempt ON attempt.id = newest.id JOIN benchmark ON benchmark.id = benchmark_id ";
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "results.hpp"
 
 #include "environments.hpp"
+#include "operator_figures.hpp"
 #include "outputs.hpp"
 #include "samples.hpp"
 
@@ -116,6 +117,7 @@ void store_result(Connection& connection, Id attempt, Id benchmark, const RunRes
   insert_values(connection, attempt, benchmark, result);
   insert_numbers(connection, "covariate", attempt, result.environment.volatile_facts);
   insert_numbers(connection, "operator", attempt, result.operators);
+  store_operator_figures(connection, attempt, result.operator_figures);
   store_samples(connection, attempt, kWallSamples, result.samples_ns);
   store_samples(connection, attempt, kDeviceSamples, result.device_samples_ns);
   if (!result.outputs.empty()) {
@@ -142,6 +144,7 @@ Result<RunResult> load_result(Connection& connection, Id attempt) {
       Query(connection, "SELECT name, value FROM covariate WHERE attempt_id = ?", attempt));
   result.operators = load_numbers(
       Query(connection, "SELECT name, calls FROM operator WHERE attempt_id = ?", attempt));
+  result.operator_figures = load_operator_figures(connection, attempt);
   TW_TRY_VOID(load_values(connection, attempt, result));
   TW_TRY_VOID(load_all_samples(connection, attempt, result));
   return result;

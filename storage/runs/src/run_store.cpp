@@ -281,7 +281,7 @@ Result<double> RunStore::seconds_of(Owner owner, const Benchmark& benchmark) {
                 "JOIN benchmark ON benchmark.id = attempt.benchmark_id WHERE " +
                     owner_column(owner.kind) +
                     " = ? AND workload = ? AND configuration = ? AND variant = ? "
-                    "AND ended_at IS NOT NULL ORDER BY issued_at",
+                    "AND pass <> 'profile' AND ended_at IS NOT NULL ORDER BY issued_at",
                 owner.id, benchmark.workload, to_string(benchmark.configuration),
                 to_string(benchmark.variant));
     WallMillis total = 0;

@@ -8,9 +8,11 @@
 
 #include "api_fixture.hpp"
 #include "page_checks.hpp"
+#include "torchwatch/operators/attribution.hpp"
 #include "torchwatch/platform/gzip.hpp"
 #include "torchwatch/runs/run_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
+#include "torchwatch/storage/incident_store.hpp"
 
 using namespace torchwatch;
 using namespace torchwatch::storage;
@@ -129,6 +131,42 @@ TEST_CASE("an incident says which operators take longer, where both builds have 
   CHECK(page.find("aten::copy_</td>") < page.find("aten::addmm</td>"));
   CHECK_THAT(page, Contains("traces/" + std::to_string(*before) + "\">The trace before</a>") &&
                        Contains("traces/" + std::to_string(after) + "\">after</a>"));
+}
+
+TEST_CASE("an incident shows what each operator takes, in the place of two traces' difference") {
+  Api api;
+  api.fill();
+  const auto incident = storage::IncidentStore(*api.database).get(1).value();
+  const auto benchmark = operators::watched_benchmark(incident);
+  REQUIRE(benchmark);
+  const auto comparison = ComparisonStore(*api.database).get(incident.comparison).value();
+  RunStore runs(*api.database);
+  const auto add = [&](int pair, const std::string& side, Id build, std::int64_t addmm_ns) {
+    RunResult result;
+    result.attempt = "operators-" + side + std::to_string(pair);
+    result.breakdown_reason = "a run on the CPU has no device";
+    result.operator_figures = {
+        {"aten::addmm", {.calls = 4, .self_ns = addmm_ns + pair * 100, .kept_bytes = 0}},
+        {"aten::<b>", {.calls = 1, .self_ns = 20'000 + pair * 100}}};
+    result.environment.volatile_facts = {{"operators_iteration_ns", 1'000'000},
+                                         {"operators_watched_ns", 1'080'000}};
+    REQUIRE(runs.issue({.owner = {OwnerKind::comparison, comparison.id},
+                        .slot = operators::slot_of(*benchmark, pair, side),
+                        .build = build,
+                        .benchmark = *benchmark,
+                        .pass = Pass::profile},
+                       result.attempt, 1));
+    REQUIRE(runs.record({{result.attempt, result}}, 2));
+  };
+  for (int pair = 0; pair < 8; ++pair) {
+    add(pair, "baseline", *comparison.baseline, 500'000);
+    add(pair, "candidate", comparison.candidate, 700'000 + pair % 2 * 50);
+  }
+  const auto page = api.page("/incidents/1");
+  CHECK_THAT(page, Contains("By operator") && Contains("aten::addmm takes +40.0 %") &&
+                       Contains("from 8 pairs of runs") && !Contains("What takes longer"));
+  CHECK_THAT(page, Contains("aten::&lt;b&gt;") && !Contains("aten::<b>"));
+  CHECK(wrong_tag(page) == "");
 }
 
 TEST_CASE("a trace that was removed, and a run of another pass, are not found, with the reason") {

@@ -76,7 +76,7 @@ KitSources::KitSources() {
   folder_.write(root + "storage/records/CMakeLists.txt",
                 "torchwatch_component(records SOURCES src/recorded.cpp)\n");
   folder_.write(root + "storage/records/src/recorded.cpp", kRecords);
-  for (const char* folder : {"runner/protocol", "runner/activity"}) {
+  for (const char* folder : {"runner/protocol", "runner/activity", "runner/torch"}) {
     folder_.write(root + folder + "/CMakeLists.txt", "# nothing of it is needed here\n");
   }
   folder_.write(root + "runner/CMakeLists.txt", kRunner);

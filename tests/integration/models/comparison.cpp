@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <fstream>
 
-#include "torchwatch/runner/libtorch.hpp"
+#include "torchwatch/torch/libtorch.hpp"
 
 namespace torchwatch::tests {
 namespace {

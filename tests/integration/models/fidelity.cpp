@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "comparison.hpp"
-#include "torchwatch/runner/libtorch.hpp"
+#include "torchwatch/torch/libtorch.hpp"
 
 namespace {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "torchwatch/models/registry.hpp"
-#include "torchwatch/runner/libtorch.hpp"
+#include "torchwatch/torch/libtorch.hpp"
 
 namespace {
 

@@ -1,9 +1,9 @@
+#include "torchwatch/torch/heap.hpp"
+
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <memory>
 #include <vector>
-
-#include "torchwatch/runner/process_memory.hpp"
 
 using namespace torchwatch::runner;
 

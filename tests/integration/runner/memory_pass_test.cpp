@@ -10,9 +10,9 @@
 #include "fake_workload.hpp"
 #include "temporary_folder.hpp"
 #include "torchwatch/models/torch.hpp"
-#include "torchwatch/runner/cpu_allocator.hpp"
 #include "torchwatch/runner/output_figures.hpp"
 #include "torchwatch/runner/process_memory.hpp"
+#include "torchwatch/torch/cpu_allocator.hpp"
 
 using namespace torchwatch;
 using namespace torchwatch::runner;

@@ -33,7 +33,7 @@ std::string content_of(const std::filesystem::path& path) {
 TEST_CASE_METHOD(OneFile, "a database is made with its folder, and opened again with its rows") {
   {
     Stores stores(path);
-    REQUIRE(stores.database->schema_version() == 28);
+    REQUIRE(stores.database->schema_version() == 29);
     ready_build(stores.builds, "n1", "h1");
   }
   Stores again(path);

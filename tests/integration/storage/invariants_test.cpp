@@ -64,7 +64,7 @@ TEST_CASE_METHOD(DamagedFile, "every rule notices the damage that it is for") {
       {"result_belongs_to_a_done_attempt", "UPDATE attempt SET state = 'abandoned' WHERE id = 1"},
       {"done_attempt_has_a_result",
        "DELETE FROM result WHERE attempt_id = 1; DELETE FROM value; DELETE FROM sample; "
-       "DELETE FROM covariate; DELETE FROM operator"},
+       "DELETE FROM covariate; DELETE FROM operator; DELETE FROM operator_figure"},
       {"slot_is_filled_once",
        "DROP INDEX attempt_slot_of_comparison; UPDATE attempt SET slot = 'same'"},
       {"judged_comparison_has_no_open_attempt",

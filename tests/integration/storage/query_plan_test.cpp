@@ -12,6 +12,7 @@
 #include "torchwatch/runs/evidence_reader.hpp"
 #include "torchwatch/runs/machine_conditions.hpp"
 #include "torchwatch/runs/node_values.hpp"
+#include "torchwatch/runs/operator_runs.hpp"
 #include "torchwatch/runs/past_values.hpp"
 #include "torchwatch/runs/retention.hpp"
 #include "torchwatch/runs/run_reader.hpp"
@@ -272,6 +273,7 @@ struct FullDatabase : FreshStores {
     REQUIRE(reader.profiles_of(comparison.candidate));
     REQUIRE(reader.operators_of(comparison.candidate));
     REQUIRE(reader.operators_registered_in(comparison.candidate));
+    REQUIRE(operator_runs_of(database, comparison.id, "operators/"));
     REQUIRE(machine_classes(database));
     REQUIRE(values_by_class(database, comparison.candidate, Metric::time));
     REQUIRE(builds_on_classes(database));
@@ -348,7 +350,7 @@ TEST_CASE_METHOD(FullDatabase,
     CHECK_THAT(plan_of(*stores.database, sql),
                Catch::Contains("INDEX attempt_slot_of_comparison (comparison_id=? AND slot"));
   }
-  CHECK(by_slot == 4);
+  CHECK(by_slot == 5);
 }
 
 TEST_CASE_METHOD(FullDatabase,

@@ -26,6 +26,7 @@ void require_equal(const RunResult& a, const RunResult& b) {
   REQUIRE(a.breakdown->idle_ns == b.breakdown->idle_ns);
   REQUIRE(a.breakdown_reason == b.breakdown_reason);
   REQUIRE(a.operators == b.operators);
+  REQUIRE(a.operator_figures == b.operator_figures);
   REQUIRE(a.environment.facts == b.environment.facts);
   REQUIRE(a.environment.volatile_facts == b.environment.volatile_facts);
 }

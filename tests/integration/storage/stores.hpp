@@ -75,6 +75,8 @@ inline RunResult full_result(const std::string& attempt) {
   result.breakdown = Breakdown{5, 6, 7};
   result.breakdown_reason = "as \"quoted\"";
   result.operators = {{"aten::add", 3}, {"aten::mm", 9}};
+  result.operator_figures = {
+      {"aten::mm", {.calls = 9, .self_ns = 700, .allocated_bytes = 64, .kept_bytes = -8}}};
   result.environment.facts = {{"cpu", "Model X"}, {"threads", "2"}};
   result.environment.volatile_facts = {{"load", 12}, {"major_faults", 0}};
   return result;

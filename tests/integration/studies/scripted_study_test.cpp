@@ -104,6 +104,24 @@ TEST_CASE("what a workload cannot take is not supported, with its reason, on eit
   CHECK(storage::IncidentStore(day.database()).list(10).value().empty());
 }
 
+TEST_CASE("where a backend cannot be had, the other side is not measured in vain") {
+  StudiedDay day;
+  auto config = day.day.config();
+  config.measure.interleave = true;
+  day.service.reset();
+  day.service = test::ScriptedService::open(config).value();
+  const auto ended = day.carry_out(
+      {.baseline = "backend=eager", .candidate = "backend=aot_inductor"}, test::times_of("dlrm"));
+  const auto verdicts = day.verdicts_of(ended);
+  REQUIRE(verdicts.size() == 1);
+  CHECK(verdicts[0].verdict == Verdict::unsupported);
+  CHECK_THAT(verdicts[0].reason, Contains("the build has no Python part"));
+  const auto runs =
+      storage::RunStore(day.database()).runs_of({storage::OwnerKind::comparison, ended.id}).value();
+  REQUIRE_FALSE(runs.empty());
+  for (const auto& run : runs) CHECK(run.status == RunStatus::unsupported);
+}
+
 TEST_CASE("a study that was interrupted continues in the same words, and in no others") {
   StudiedDay day;
   auto& services = day.service->services();

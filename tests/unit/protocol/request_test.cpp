@@ -71,6 +71,24 @@ TEST_CASE("outputs are asked of the memory pass alone") {
   CHECK(to_json(parse_request(request.dump()).value()).find("outputs") == std::string::npos);
 }
 
+TEST_CASE("operators are asked of the profile pass on a CPU alone, which may be interleaved then") {
+  auto request = minimal();
+  request["operators"] = true;
+  CHECK(refusal(request) == "member \"operators\" is for the pass \"profile\" alone");
+  request["pass"] = "profile";
+  request["interleave"] = {{"own", "/a"}, {"other", "/b"}, {"begins", true}};
+  const auto read = parse_request(request.dump()).value();
+  CHECK(read.operators);
+  CHECK(read.interleave);
+  CHECK(parse_request(to_json(read)).value().operators);
+  request["device"] = "cuda";
+  CHECK(refusal(request) == "member \"operators\" is for the device \"cpu\" alone");
+  request.erase("operators");
+  CHECK_THAT(refusal(request), Catch::Contains("\"interleave\" is for"));
+  request.erase("interleave");
+  CHECK(to_json(parse_request(request.dump()).value()).find("operators") == std::string::npos);
+}
+
 TEST_CASE("a batch may be as large as the largest original's") {
   auto request = minimal();
   request["batch"] = 1 << 20;
@@ -92,7 +110,7 @@ TEST_CASE("the pipes of an interleaved request are read back, and are for timing
   request.pass = Pass::memory;
   REQUIRE(parse_request(to_json(request))
               .error()
-              .message.find("\"interleave\" is for the pass \"timing\" alone") !=
+              .message.find("\"interleave\" is for the pass \"timing\", and for") !=
           std::string::npos);
   auto without = minimal();
   without["interleave"] = {{"own", "a"}};

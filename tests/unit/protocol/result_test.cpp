@@ -37,6 +37,16 @@ RunResult memory_result() {
   return result;
 }
 
+RunResult watched_result() {
+  RunResult result;
+  result.attempt = "a1";
+  result.breakdown_reason = "a run on the CPU has no device";
+  result.operator_figures = {
+      {"aten::mm", {.calls = 3, .self_ns = 5'000, .allocated_bytes = 4096, .kept_bytes = -64}},
+      {kOutsideOperators, {.calls = 0, .self_ns = 700}}};
+  return result;
+}
+
 RunResult counted_result() {
   RunResult result;
   result.attempt = "a1";
@@ -88,6 +98,43 @@ TEST_CASE("outputs of another form are refused, each by its place") {
   CHECK(refusal("/outputs", json::array({{{"name", "x"}, {"figures", {"1"}}, {"scale", 1}}})) ==
         "member \"outputs[0].figures\" must be a list of at most 64 numbers, null for what is not "
         "finite");
+}
+
+TEST_CASE("what operators take survives the way through JSON") {
+  const auto again = parse_result(to_json(watched_result()), "a1").value();
+  REQUIRE(again.operator_figures.size() == 2);
+  const auto& mm = again.operator_figures.at("aten::mm");
+  CHECK(mm.calls == 3);
+  CHECK(mm.self_ns == 5'000);
+  CHECK(mm.allocated_bytes == 4096);
+  CHECK(mm.kept_bytes == -64);
+  CHECK(again.operator_figures.at(kOutsideOperators).self_ns == 700);
+}
+
+TEST_CASE("figures of operators that cannot be are refused, and so are those nobody asked for") {
+  auto figures = json::parse(to_json(watched_result())).at("operator_figures");
+  figures[1]["name"] = figures[0]["name"];
+  CHECK(refusal("/operator_figures", figures) ==
+        "member \"operator_figures\" names (outside operators) twice");
+  figures[1]["name"] = "";
+  CHECK(refusal("/operator_figures", figures) ==
+        "member \"operator_figures\" has an operator without a name");
+  figures[1] = {{"name", "aten::mm"}, {"calls", 1}, {"self_ns", -1}};
+  CHECK_THAT(refusal("/operator_figures", figures),
+             Catch::Contains("\"operator_figures[1].self_ns\""));
+  Request request;
+  request.attempt = "a1";
+  request.pass = Pass::profile;
+  request.operators = true;
+  auto result = watched_result();
+  REQUIRE(check_answers(request, result));
+  result.operator_figures.clear();
+  CHECK_THAT(check_answers(request, result).error().message,
+             Catch::Contains("must have operator_figures: they were asked for"));
+  request.operators = false;
+  REQUIRE(check_answers(request, result));
+  CHECK_THAT(check_answers(request, watched_result()).error().message,
+             Catch::Contains("must not have operator_figures"));
 }
 
 TEST_CASE(

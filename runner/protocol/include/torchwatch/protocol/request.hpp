@@ -52,12 +52,13 @@ struct Request {
   /// Timing: waits after each iteration, inside the sample, for this share of the iteration's time.
   /// A drill plants that, to see that the service finds a slowdown of known size.
   double planted_slowdown = 0;
-  /// Timing: run on one of several cores; the environment states which.
+  /// Where times are stated: run on one of several cores; the environment states which.
   bool pin_to_core = true;
-  /// Timing: fix glibc's thresholds, so that page faults do not depend on the heap's history;
+  /// Likewise: fix glibc's thresholds, so that page faults do not depend on the heap's history;
   /// false keeps glibc's own, which shows allocation churn.
   bool fixed_heap = true;
-  /// Timing: the process to interleave with; empty: the process measures without a partner.
+  /// Timing, and profile with `operators`: the process to interleave with; empty: the process
+  /// measures without a partner.
   std::optional<Interleave> interleave;
   /// Profile: the file for a Chrome trace of one iteration, for people; empty: no such file.
   std::string chrome_trace;
@@ -73,11 +74,16 @@ struct Request {
   /// Memory: also state what the workload computes from weights and inputs that a formula fills,
   /// after everything else.
   bool outputs = false;
+  /// Profile, on a CPU: state what each operator takes.
+  bool operators = false;
 };
+
+/// Whether figures of its answer are times, which depend on where and beside what it runs.
+bool is_timed(const Request&);
 
 /// Writes the request on one line, with every member, also those that have their default; without
 /// `planted_slowdown`, `package` and `metrics` where there are none, and without `flush_denormals`,
-/// `zero_gradients` and `outputs` where they are false.
+/// `zero_gradients`, `outputs` and `operators` where they are false.
 std::string to_json(const Request&);
 /// Reads a request. Only `schema`, `attempt`, `workload`, `device` and `mode` are required; the
 /// rest has the defaults above. Errors: corrupt (not JSON), invalid (also for unknown members),

@@ -37,7 +37,8 @@ struct RunSlot {
 /// How the runs of a block are made.
 struct Manner {
   Pass pass = Pass::timing;
-  bool is_in_pairs = false;  ///< two by two, interleaved; only timing runs
+  bool is_in_pairs = false;        ///< two by two, interleaved; timing runs, and with operators
+  bool watches_operators = false;  ///< profile runs of a CPU: they state operators, and no trace
 };
 
 /// A lane's node, on which a run is to take place, and the lock of what its lanes share. The lock
@@ -108,7 +109,7 @@ class RunRecorder {
     bool decides_for_both = false;  ///< its partner in a pair would be measured in vain
     std::optional<packages::Package> package = {};  ///< that it runs
   };
-  Result<Issued> issue(const RunSlot&, const Plan& plan, const Benchmark& benchmark, Pass pass,
+  Result<Issued> issue(const RunSlot&, const Plan& plan, const Benchmark& benchmark, Manner,
                        const Place*);
   Status take_package(const MeasurableBuild&, Issued&, std::stop_token stop);
   Status wait_after_kills(std::stop_token stop, Place*);

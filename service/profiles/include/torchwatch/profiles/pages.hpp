@@ -29,6 +29,10 @@ Result<html::Fragment> trace_table(const std::vector<storage::ProfileRun>&, cons
 Result<html::Fragment> traces_section(const Benchmark&, const std::vector<storage::Id>& builds,
                                       const View&);
 
+/// A section on what each operator takes before and after an incident; empty where they were not
+/// watched.
+Result<html::Fragment> operators_section(const storage::IncidentRow&, const View&);
+
 /// A section on what each operator takes in the newest traces of a benchmark with two builds, the
 /// largest difference first; empty where not both have one.
 Result<html::Fragment> profile_difference(const Benchmark&, storage::Id before, storage::Id after,

@@ -131,11 +131,11 @@ struct IncidentFacts {
   std::vector<std::string> cc;  ///< who is mentioned, as the configuration names them
   Unaffected unaffected;
   Drawings drawings;
-  std::vector<TraceFacts>
-      traces;                    ///< of the series whose time grew most; empty: nobody reaches any
-  double reproduce_seconds = 0;  ///< what the runs of `reproduce` took here; 0: not known
-  std::string tally;             ///< a clause on how commits that were named before held
-  double confidence = 0.99;      ///< of the intervals
+  std::vector<TraceFacts> traces;  ///< of what slowed down most; empty: nobody reaches any
+  std::string operators;           ///< a sentence on what they take; empty: not watched
+  double reproduce_seconds = 0;    ///< what the runs of `reproduce` took here; 0: not known
+  std::string tally;               ///< a clause on how commits that were named before held
+  double confidence = 0.99;        ///< of the intervals
 };
 
 }  // namespace torchwatch::report

@@ -37,6 +37,7 @@ struct IncidentFacts {
   std::vector<std::string> issue_events = {};  ///< what people did to its issue, oldest first
   std::vector<std::string> mutes = {};         ///< those that hold for its series
   std::vector<std::string> traces = {};        ///< of both builds, with their files
+  std::string operators = {};                  ///< what they take more; empty: not watched
   std::string reproduce = {};                  ///< the command that repeats the comparison
   /// What it rests on, drawn as texts of that many columns; empty: nothing can be drawn.
   std::function<std::vector<std::string>(int columns)> drawings = {};

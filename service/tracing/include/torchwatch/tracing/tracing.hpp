@@ -18,9 +18,10 @@ namespace torchwatch::tracing {
 /// else, or nothing ran.
 std::optional<Benchmark> traced_benchmark(const storage::IncidentRow&);
 
-/// Has a trace made of each build for the comparison's incidents, one process after the other, but
-/// not where there is one or [detect] incident_traces is off. Call it when the comparison is
-/// measured. What fails is logged. Errors: cancelled, damaged; of storage, for the incidents.
+/// Has a trace made of each build for the comparison's incidents, one process after the other, and
+/// the operators of both watched in pairs (service/operators), but not where that was done or
+/// [detect] incident_traces is off. Call it when the comparison is measured. What fails is logged.
+/// Errors: cancelled, damaged; of storage, for the incidents.
 Status trace_incidents(comparison::Services&, const comparison::Comparison&, std::stop_token stop);
 
 /// A trace of one of an incident's builds.

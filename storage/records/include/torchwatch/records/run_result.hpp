@@ -29,6 +29,18 @@ struct OutputFigures {
 /// The greatest value of output_difference: results that have nothing in common.
 inline constexpr std::int64_t kOutputDifferenceMax = 2'000'000'000;
 
+/// What an operator takes of an iteration by itself, without the operators that it calls.
+struct OperatorFigures {
+  std::int64_t calls = 0;
+  std::int64_t self_ns = 0;
+  std::int64_t allocated_bytes = 0;  ///< by LibTorch's CPU allocator
+  std::int64_t kept_bytes = 0;       ///< of those, more live at an iteration's end than before it
+  bool operator==(const OperatorFigures&) const = default;
+};
+
+/// Among operators: what of an iteration lies outside of all of them.
+inline constexpr const char* kOutsideOperators = "(outside operators)";
+
 /// How a window on a device was spent, in ns; the three sum to the window.
 struct Breakdown {
   std::int64_t active_ns = 0;
@@ -60,7 +72,9 @@ struct RunResult {
   std::vector<OutputFigures> outputs;     ///< memory pass, where the request asks for them
   std::optional<Breakdown> breakdown;     ///< profile pass
   std::string breakdown_reason;           ///< why there is no breakdown
-  std::map<std::string, std::int64_t> operators;    ///< coverage pass: calls of each operator
+  std::map<std::string, std::int64_t> operators;  ///< coverage pass: calls of each operator
+  /// Profile pass, where the request asks for them: by operator.
+  std::map<std::string, OperatorFigures> operator_figures;
   std::optional<std::int64_t> flops_per_iteration;  ///< flops pass: operations counted
   std::optional<std::int64_t> flops_per_second;     ///< peak pass: of the fastest matrix product
   Environment environment;

@@ -3,7 +3,7 @@
 
 #include "operator_watch.hpp"
 #include "torchwatch/models/torch.hpp"
-#include "torchwatch/runner/libtorch.hpp"
+#include "torchwatch/torch/libtorch.hpp"
 
 namespace torchwatch::runner {
 namespace {

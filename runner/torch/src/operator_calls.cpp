@@ -1,17 +1,13 @@
-#include <chrono>
+#include "torchwatch/torch/operator_calls.hpp"
+
 #include <mutex>
 
 #include "operator_watch.hpp"
 #include "torchwatch/models/torch.hpp"
-#include "torchwatch/runner/operator_trace.hpp"
+#include "torchwatch/torch/clock.hpp"
 
 namespace torchwatch::runner {
 namespace {
-
-std::int64_t now_ns() {
-  const auto since_start = std::chrono::steady_clock::now().time_since_epoch();
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(since_start).count();
-}
 
 /// Keeps calls as they end; autograd's threads call as well.
 class CallKeeper {

@@ -1,7 +1,7 @@
 #include <dlfcn.h>
 
 #include "torchwatch/models/torch.hpp"
-#include "torchwatch/runner/libtorch.hpp"
+#include "torchwatch/torch/libtorch.hpp"
 
 namespace torchwatch::runner {
 namespace {

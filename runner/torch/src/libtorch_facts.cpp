@@ -1,6 +1,6 @@
 #include "torchwatch/models/torch.hpp"
 #include "torchwatch/records/hex.hpp"
-#include "torchwatch/runner/libtorch.hpp"
+#include "torchwatch/torch/libtorch.hpp"
 
 namespace torchwatch::runner {
 namespace {

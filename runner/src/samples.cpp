@@ -1,0 +1,43 @@
+#include "samples.hpp"
+
+#include <algorithm>
+
+#include "torchwatch/torch/libtorch.hpp"
+
+namespace torchwatch::runner {
+namespace {
+
+constexpr std::int64_t kMeasuredNsMax = 15'000'000'000;
+constexpr std::int64_t kIterationsMax = 1 << 20;
+
+}  // namespace
+
+std::int64_t time_batch(models::Workload& workload, models::Device device,
+                        std::int64_t iterations) {
+  const auto begin = now_ns();
+  for (std::int64_t i = 0; i < iterations; ++i) workload.step();
+  synchronise(device);
+  return std::max<std::int64_t>(1, now_ns() - begin);
+}
+
+std::int64_t iterations_to_fill(models::Workload& workload, models::Device device,
+                                std::int64_t least_ns) {
+  std::int64_t iterations = 1;
+  while (iterations < kIterationsMax && time_batch(workload, device, iterations) < least_ns) {
+    iterations *= 2;
+  }
+  return iterations;
+}
+
+void SampleCount::add(std::int64_t measured_ns) {
+  ++samples_;
+  measured_ns_ += measured_ns;
+}
+
+bool SampleCount::is_enough() const {
+  if (samples_ >= request_.iterations) return true;
+  if (measured_ns_ >= kMeasuredNsMax) return samples_ >= 1;
+  return measured_ns_ >= request_.enough_ns && samples_ >= request_.iterations_min;
+}
+
+}  // namespace torchwatch::runner
