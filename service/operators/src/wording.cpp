@@ -13,8 +13,7 @@ using nlohmann::json;
 /// Names that a sentence lists; the others are counted.
 constexpr std::size_t kNamed = 2;
 
-/// 64 KiB an iteration is what the allocation of a small tensor's worth of rows comes to: less says
-/// nothing to a reader.
+/// A small tensor takes as much: less says nothing to a reader.
 constexpr std::int64_t kAllocatedLeast = 64 << 10;
 
 std::string percent_more(const Change& change) {

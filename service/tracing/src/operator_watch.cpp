@@ -12,7 +12,8 @@ using comparison::Comparison;
 using comparison::MachineRun;
 using comparison::RunSlot;
 
-/// What waits behind a comparison waits for some minutes at most.
+/// What waits behind a comparison waits for them: minutes at the small preset, an hour where an
+/// iteration takes seconds.
 constexpr std::size_t kWatchedMax = 5;
 
 /// How many pairs each benchmark is worth.
