@@ -134,8 +134,7 @@ Result<Shown> gather_incident(storage::Database& database, const config::Config&
   }
   TW_TRY(const auto attribution, operators::attribution_of(database, facts.row));
   if (attribution) {
-    facts.operators =
-        printable(to_string(attribution->benchmark) + ": " + operators::text_of(*attribution));
+    facts.operators = printable(operators::text_with_benchmark(*attribution));
     shown.operators = operators::json_of(*attribution);
   }
   facts.reproduce =

@@ -175,8 +175,7 @@ Result<std::vector<report::TraceFacts>> traces_of(comparison::Services& services
 Result<std::string> operators_text(storage::Database& database, storage::Id incident) {
   TW_TRY(const auto row, storage::IncidentStore(database).get(incident));
   TW_TRY(const auto found, operators::attribution_of(database, row));
-  if (!found) return std::string();
-  return to_string(found->benchmark) + ": " + operators::text_of(*found);
+  return found ? operators::text_with_benchmark(*found) : std::string();
 }
 
 /// How commits that bisections named held; empty before the first.

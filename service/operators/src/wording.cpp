@@ -114,6 +114,10 @@ std::string text_of(const Attribution& found) {
   return time + (time.empty() || memory.empty() ? "" : " ") + memory;
 }
 
+std::string text_with_benchmark(const Attribution& found) {
+  return to_string(found.benchmark) + ": " + text_of(found);
+}
+
 json json_of(const Attribution& found) {
   json list = json::array();
   for (const auto& change : found.changes) {

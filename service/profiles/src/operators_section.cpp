@@ -109,11 +109,11 @@ std::string manner_of(const Attribution& found) {
 Result<html::Fragment> operators_section(const storage::IncidentRow& incident, const View& view) {
   TW_TRY(const auto found, operators::attribution_of(view.sources.database, incident));
   if (!found) return html::Fragment();
-  return html::section(
-      "By operator",
-      html::paragraph(html::text(to_string(found->benchmark) + ": " + operators::text_of(*found))) +
-          table_of(ordered(found->changes)) + html::paragraph(html::text(manner_of(*found))),
-      "operators");
+  return html::section("By operator",
+                       html::paragraph(html::text(operators::text_with_benchmark(*found))) +
+                           table_of(ordered(found->changes)) +
+                           html::paragraph(html::text(manner_of(*found))),
+                       "operators");
 }
 
 }  // namespace torchwatch::pages

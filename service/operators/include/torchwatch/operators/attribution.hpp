@@ -45,6 +45,8 @@ Result<std::optional<Attribution>> attribution_of(storage::Database&, const stor
 /// "aten::gelu takes +38.0 %, +380 µs [+370 µs, +390 µs], of an iteration of 2 ms. No other
 /// operator differs certainly by 1 % of it." Never empty; one line, without the benchmark.
 std::string text_of(const Attribution&);
+/// The same behind the benchmark: "resnet18 cpu-train: aten::gelu takes ...".
+std::string text_with_benchmark(const Attribution&);
 nlohmann::json json_of(const Attribution&);
 
 }  // namespace torchwatch::operators
