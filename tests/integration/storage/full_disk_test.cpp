@@ -42,7 +42,7 @@ int use_full_disk(const std::filesystem::path& folder) {
   }
   const auto rows = stores.builds.list();
   if (!rows || rows->size() < 10) return 3;
-  // As large as the disk: of a full one SQLite may use pages of its own again, for what is small.
+  // More than the disk holds: for a few pages SQLite may still find space in files of its own.
   const auto more = stores.builds.discover(BuildOrigin::nightly, std::string(4'000'000, 'y'));
   if (more || more.error().code != ErrorCode::unavailable) return 4;
   std::filesystem::remove(ballast);
