@@ -56,9 +56,9 @@ std::string reason_field(const std::vector<Button>& buttons, const std::string& 
     if (action->needs_reason) needed += (needed.empty() ? "" : ", ") + text;
   }
   const auto hint = needed.empty() ? std::string() : " (needed to: " + needed + ")";
-  return "<p><label for=\"reason\">Reason" + html::quoted(hint) +
+  return "<p><label for=\"reason\">Reason" + html::escaped(hint) +
          "</label>\n<textarea id=\"reason\" name=\"reason\" rows=\"2\" maxlength=\"" +
-         std::to_string(kReasonMax) + "\">\n" + html::quoted(typed) + "</textarea></p>\n";
+         std::to_string(kReasonMax) + "\">\n" + html::escaped(typed) + "</textarea></p>\n";
 }
 
 /// Says what the reader's token lacks, and which command makes one that has it.
@@ -109,14 +109,14 @@ Rights rights_to(const std::vector<Button>& buttons, const View& view) {
 
 std::string form_text(const std::vector<Button>& buttons, const Typed& typed, const View& view) {
   const auto address = [&](const Button& of) {
-    return html::quoted(address_of(*of.action, of.id, view));
+    return html::escaped(address_of(*of.action, of.id, view));
   };
   auto form = "<form class=\"act\" method=\"post\" action=\"" + address(buttons.front()) + "\">\n" +
               key_field(view.request);
   for (const auto* hidden : {kMessage, kOnce}) {
     if (!typed.contains(hidden)) continue;
     form += "<input type=\"hidden\" name=\"" + std::string(hidden) + "\" value=\"" +
-            html::quoted(value_in(typed, hidden)) + "\">\n";
+            html::escaped(value_in(typed, hidden)) + "\">\n";
   }
   if (std::ranges::any_of(buttons, [](const auto& each) { return each.action->takes_reason; })) {
     form += reason_field(buttons, value_in(typed, kReason));
@@ -124,7 +124,7 @@ std::string form_text(const std::vector<Button>& buttons, const Typed& typed, co
   form += "<p class=\"buttons\">\n";
   for (const auto& button : buttons) {
     form += "<button type=\"submit\" formaction=\"" + address(button) + "\">" +
-            html::quoted(button.text) + "</button>\n";
+            html::escaped(button.text) + "</button>\n";
   }
   return form + "</p>\n</form>\n";
 }
@@ -158,7 +158,7 @@ Fragment offer(std::initializer_list<std::string_view> paths, storage::Id id, co
 
 std::string key_field(const http::Request& request) {
   const auto key = request.signed_in ? request.signed_in->form_key : "";
-  return "<input type=\"hidden\" name=\"key\" value=\"" + html::quoted(key) + "\">\n";
+  return "<input type=\"hidden\" name=\"key\" value=\"" + html::escaped(key) + "\">\n";
 }
 
 Fragment form_of(const std::vector<const Action*>& actions, const std::string& id,
@@ -246,14 +246,15 @@ Fragment for_messages(const std::vector<Message>& messages, const View& view) {
   if (!may_choose) return messages.empty() ? Fragment() : form_of({retry}, "", {}, view);
   std::string options;
   for (const auto& [key, name] : messages) {
-    options += "<option value=\"" + html::quoted(key) + "\">" + html::quoted(name) + "</option>\n";
+    options +=
+        "<option value=\"" + html::escaped(key) + "\">" + html::escaped(name) + "</option>\n";
   }
   return only_html("<form class=\"act\" method=\"post\" action=\"" +
-                   html::quoted(address_of(*retry, "", view)) + "\">\n" + key_field(view.request) +
+                   html::escaped(address_of(*retry, "", view)) + "\">\n" + key_field(view.request) +
                    "<p><label for=\"message\">Message</label>\n<select id=\"message\" "
                    "name=\"message\">\n" +
                    options + "</select></p>\n<p class=\"buttons\">\n<button type=\"submit\">" +
-                   html::quoted(retry->button) + "</button>\n</p>\n</form>\n");
+                   html::escaped(retry->button) + "</button>\n</p>\n</form>\n");
 }
 
 }  // namespace torchwatch::forms

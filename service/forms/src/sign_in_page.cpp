@@ -25,7 +25,7 @@ html::Fragment token_form(const std::string& to) {
   return only_html(
       "<form class=\"act\" method=\"post\" action=\"sign-in\">\n<input type=\"hidden\" "
       "name=\"to\" value=\"" +
-      html::quoted(to) +
+      html::escaped(to) +
       "\">\n<p><label for=\"token\">Token</label>\n<input id=\"token\" type=\"password\" "
       "name=\"token\" maxlength=\"512\" autocomplete=\"current-password\" required></p>\n"
       "<p class=\"buttons\">\n<button type=\"submit\">Sign in</button>\n</p>\n</form>\n");

@@ -7,11 +7,11 @@ namespace {
 
 /// ` class="summary bad"`; empty without a kind.
 std::string class_of(std::string_view kind) {
-  return kind.empty() ? "" : " class=\"" + quoted(kind) + "\"";
+  return kind.empty() ? "" : " class=\"" + escaped(kind) + "\"";
 }
 
 std::string markdown_link(std::string_view address, std::string_view text) {
-  return "[" + markdown_prose(text) + "](<" + quoted(address) + ">)";
+  return "[" + markdown_prose(text) + "](<" + escaped(address) + ">)";
 }
 
 Fragment fragment_of(const Cell& cell) {
@@ -35,29 +35,29 @@ Fragment operator+(Fragment first, const Fragment& next) {
 }
 
 Fragment text(std::string_view prose) {
-  return {quoted_prose(prose), markdown_prose(prose), {}};
+  return {escaped_prose(prose), markdown_prose(prose), {}};
 }
 
 Fragment link(std::string_view address, std::string_view words, std::string_view relation) {
   if (address.empty()) return text(words);
-  const auto rel = relation.empty() ? "" : "\" rel=\"" + quoted(relation);
-  return {"<a href=\"" + quoted(address) + rel + "\">" + quoted_prose(words) + "</a>",
+  const auto rel = relation.empty() ? "" : "\" rel=\"" + escaped(relation);
+  return {"<a href=\"" + escaped(address) + rel + "\">" + escaped_prose(words) + "</a>",
           markdown_link(address, words),
           {}};
 }
 
 Fragment code(std::string_view text) {
-  return {"<code>" + quoted(text) + "</code>", markdown_code(text), {}};
+  return {"<code>" + escaped(text) + "</code>", markdown_code(text), {}};
 }
 
 Fragment state(std::string_view word) {
-  return {"<span class=\"state " + quoted(word) + "\">" + quoted_prose(word) + "</span>",
+  return {"<span class=\"state " + escaped(word) + "\">" + escaped_prose(word) + "</span>",
           markdown_prose(word),
           {}};
 }
 
 Fragment title(std::string_view text) {
-  return {"<h1>" + quoted_prose(text) + "</h1>\n", "# " + markdown_prose(text) + "\n\n", {}};
+  return {"<h1>" + escaped_prose(text) + "</h1>\n", "# " + markdown_prose(text) + "\n\n", {}};
 }
 
 Fragment paragraph(const Fragment& line, std::string_view kind) {
@@ -78,10 +78,10 @@ Fragment list(const std::vector<Fragment>& items) {
 }
 
 Fragment stages(std::string_view name, const std::vector<std::string>& all, std::size_t at) {
-  Fragment bar{"<ol class=\"stages\" aria-label=\"" + quoted(name) + "\">\n", "", {}};
+  Fragment bar{"<ol class=\"stages\" aria-label=\"" + escaped(name) + "\">\n", "", {}};
   for (std::size_t i = 0; i < all.size(); ++i) {
     const auto* state = i < at ? " class=\"done\"" : i == at ? " aria-current=\"step\"" : "";
-    bar += {std::string("<li") + state + ">" + quoted(all[i]) + "</li>\n",
+    bar += {std::string("<li") + state + ">" + escaped(all[i]) + "</li>\n",
             "- " + markdown_prose(all[i]) + "\n",
             {}};
   }
@@ -93,7 +93,7 @@ Fragment facts(const std::vector<std::pair<std::string_view, Cell>>& facts) {
   for (const auto& [name, cell] : facts) {
     if (cell.text.empty()) continue;
     const auto said = fragment_of(cell);
-    list += {"<div><dt>" + quoted(name) + "</dt><dd>" + said.html + "</dd></div>\n",
+    list += {"<div><dt>" + escaped(name) + "</dt><dd>" + said.html + "</dd></div>\n",
              "- " + markdown_prose(name) + ": " + said.markdown + "\n",
              {}};
   }
@@ -101,27 +101,28 @@ Fragment facts(const std::vector<std::pair<std::string_view, Cell>>& facts) {
 }
 
 Fragment section(std::string_view heading, const Fragment& content, std::string_view id) {
-  const auto anchor = id.empty() ? "" : " id=\"" + quoted(id) + "\"";
-  return {
-      "<section" + anchor + ">\n<h2>" + quoted(heading) + "</h2>\n" + content.html + "</section>\n",
-      "## " + markdown_prose(heading) + "\n\n" + content.markdown, content.tables};
+  const auto anchor = id.empty() ? "" : " id=\"" + escaped(id) + "\"";
+  return {"<section" + anchor + ">\n<h2>" + escaped(heading) + "</h2>\n" + content.html +
+              "</section>\n",
+          "## " + markdown_prose(heading) + "\n\n" + content.markdown, content.tables};
 }
 
 Fragment details(std::string_view summary, const Fragment& content) {
-  return {"<details>\n<summary>" + quoted(summary) + "</summary>\n" + content.html + "</details>\n",
-          "### " + markdown_prose(summary) + "\n\n" + content.markdown, content.tables};
+  return {
+      "<details>\n<summary>" + escaped(summary) + "</summary>\n" + content.html + "</details>\n",
+      "### " + markdown_prose(summary) + "\n\n" + content.markdown, content.tables};
 }
 
 Fragment code_block(std::string_view text) {
   // Whoever has no mouse scrolls a long line with the keys (axe: scrollable-region-focusable).
-  return {"<pre tabindex=\"0\">" + quoted(text) + "</pre>\n", markdown_block(text), {}};
+  return {"<pre tabindex=\"0\">" + escaped(text) + "</pre>\n", markdown_block(text), {}};
 }
 
 Fragment figure(const std::string& svg, std::string_view drawn_text, std::string_view sentence,
                 const Fragment& data) {
   Fragment figure;
   figure.html = "<figure>\n<div class=\"picture\" tabindex=\"0\" role=\"group\" aria-label=\"" +
-                quoted(sentence) + "\">" + svg + "</div>\n<figcaption>" + quoted_prose(sentence) +
+                escaped(sentence) + "\">" + svg + "</div>\n<figcaption>" + escaped_prose(sentence) +
                 "</figcaption>\n";
   if (!data.html.empty()) {
     figure.html += "<details>\n<summary>As a table</summary>\n" + data.html + "</details>\n";

@@ -39,7 +39,7 @@ std::string html_time(std::string_view date, std::string_view minute) {
 /// A word, which breaks, if it must, behind the dots of a range: "1f0c1..abc12".
 std::string html_word(std::string_view word) {
   constexpr std::string_view kDots = "..";
-  auto safe = quoted(word);
+  auto safe = escaped(word);
   if (is_broken_at_dash(word)) return "<span class=\"whole\">" + safe + "</span>";
   const auto dots = safe.find(kDots);
   const bool is_range = dots != std::string::npos && dots > 0 && dots + kDots.size() < safe.size();
@@ -67,7 +67,7 @@ std::string html_words(std::string_view text) {
 }
 
 std::string html_code(std::string_view text) {
-  return "<code>" + quoted(text) + "</code>";
+  return "<code>" + escaped(text) + "</code>";
 }
 
 bool is_control(char character) {
@@ -117,11 +117,11 @@ std::size_t longest_run_of_backquotes(std::string_view text) {
 
 }  // namespace
 
-std::string quoted(std::string_view text) {
+std::string escaped(std::string_view text) {
   return drawing::escaped(text);
 }
 
-std::string quoted_prose(std::string_view text) {
+std::string escaped_prose(std::string_view text) {
   return with_code(text, html_words, html_code);
 }
 

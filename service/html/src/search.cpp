@@ -7,16 +7,16 @@ namespace torchwatch::html {
 Fragment search(std::string_view address, std::string_view parameter, std::string_view label,
                 std::string_view typed,
                 const std::vector<std::pair<std::string_view, std::string>>& others) {
-  const auto name = quoted(parameter);
-  auto form = "<form class=\"search\" role=\"search\" aria-label=\"" + quoted(label) +
-              "\" method=\"get\" action=\"" + quoted(address) + "\">\n<label for=\"search-" + name +
-              "\">" + quoted(label) + "</label>\n<input id=\"search-" + name +
+  const auto name = escaped(parameter);
+  auto form = "<form class=\"search\" role=\"search\" aria-label=\"" + escaped(label) +
+              "\" method=\"get\" action=\"" + escaped(address) + "\">\n<label for=\"search-" +
+              name + "\">" + escaped(label) + "</label>\n<input id=\"search-" + name +
               "\" type=\"search\" name=\"" + name + "\" maxlength=\"200\" value=\"" +
-              quoted(typed) + "\">\n";
+              escaped(typed) + "\">\n";
   for (const auto& [other, value] : others) {
     if (value.empty()) continue;
-    form +=
-        "<input type=\"hidden\" name=\"" + quoted(other) + "\" value=\"" + quoted(value) + "\">\n";
+    form += "<input type=\"hidden\" name=\"" + escaped(other) + "\" value=\"" + escaped(value) +
+            "\">\n";
   }
   return {form + "<button type=\"submit\">Find</button>\n</form>\n", "", {}};
 }

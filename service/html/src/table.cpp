@@ -48,12 +48,12 @@ std::string sorting_heading(const Table& table, const Column& column) {
   const auto next = (is_ascending ? "-" : "") + column.key;
   const auto* order = is_ascending ? "ascending" : is_descending ? "descending" : "none";
   return std::string(" aria-sort=\"") + order + "\"><a href=\"" +
-         quoted(table.sort_address + next) + "\">" + quoted(column.name) + "</a></th>";
+         escaped(table.sort_address + next) + "\">" + escaped(column.name) + "</a></th>";
 }
 
 /// What a script reads; only where it says more than the text.
 std::string exact_attribute(const std::string& exact) {
-  return exact.empty() ? "" : " data-value=\"" + quoted(exact) + "\"";
+  return exact.empty() ? "" : " data-value=\"" + escaped(exact) + "\"";
 }
 
 std::string exact_of(const Cell& cell) {
@@ -72,7 +72,7 @@ std::string html_head(const Table& table, const Filled& filled) {
     const bool sorts = !column.key.empty() && !table.sort_address.empty();
     row += "<th scope=\"col\"" + std::string(class_of(column.cells)) +
            exact_attribute(column.exact) +
-           (sorts ? sorting_heading(table, column) : ">" + quoted(column.name) + "</th>");
+           (sorts ? sorting_heading(table, column) : ">" + escaped(column.name) + "</th>");
   }
   return row + "</tr>\n";
 }
@@ -86,11 +86,11 @@ Fragment fragment_of(const Cell& cell) {
 std::string html_cell(const Column& column, const Cell& cell) {
   auto content = fragment_of(cell).html;
   if (column.cells == Cells::states && !cell.text.empty()) {
-    content = "<span class=\"state " + quoted(cell.text) + "\">" + content + "</span>";
+    content = "<span class=\"state " + escaped(cell.text) + "\">" + content + "</span>";
   }
   // Beside its column's name on a narrow screen a cell is one thing, link and text together.
   if (!cell.more.empty()) content = "<span>" + content + "</span>";
-  return "<td" + std::string(class_of(column.cells)) + " data-column=\"" + quoted(column.name) +
+  return "<td" + std::string(class_of(column.cells)) + " data-column=\"" + escaped(column.name) +
          "\"" + exact_attribute(exact_of(cell)) + ">" + content + "</td>";
 }
 

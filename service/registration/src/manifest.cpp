@@ -44,16 +44,17 @@ std::string page_of(const AppPlan& plan, const std::string& server, const std::s
   std::string rights;
   const auto permissions = permissions_of(plan);
   for (const auto& [name, right] : permissions.items()) {
-    rights += "<li>" + html::quoted(name) + ": " + html::quoted(right.get<std::string>()) + "</li>";
+    rights +=
+        "<li>" + html::escaped(name) + ": " + html::escaped(right.get<std::string>()) + "</li>";
   }
   return "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
          "<title>Make torchwatch's GitHub App</title></head><body>\n"
          "<h1>Make torchwatch's GitHub App</h1>\n"
          "<p>GitHub makes an App that may do this where you install it, and nothing "
          "else:</p>\n<ul>" +
-         rights + "</ul>\n<form action=\"" + html::quoted(action) +
+         rights + "</ul>\n<form action=\"" + html::escaped(action) +
          "\" method=\"post\">\n<input type=\"hidden\" name=\"manifest\" value=\"" +
-         html::quoted(manifest) +
+         html::escaped(manifest) +
          "\">\n<button type=\"submit\">Continue at GitHub</button>\n</form>\n</body></html>\n";
 }
 

@@ -32,8 +32,8 @@ http::Reply page(int status, std::string html, const std::string& may_send_to = 
 
 std::string told(const std::string& heading, const std::string& text) {
   return "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>" +
-         html::quoted(heading) + "</title></head><body><h1>" + html::quoted(heading) + "</h1><p>" +
-         html::quoted(text) + "</p></body></html>\n";
+         html::escaped(heading) + "</title></head><body><h1>" + html::escaped(heading) +
+         "</h1><p>" + html::escaped(text) + "</p></body></html>\n";
 }
 
 }  // namespace

@@ -9,11 +9,8 @@ namespace {
 constexpr std::size_t kLengthMin = 16;
 constexpr std::chrono::minutes kNotedEvery{1};
 
-/// Reads the token of the file; empty where none is configured.
-Result<std::string> read_token(const std::filesystem::path& file) {
-  if (file.empty()) return std::string();
-  TW_TRY(auto token, secrets::read_secret(file));
-  if (token.size() >= kLengthMin) return token;
+Status require_length(const std::string& token, const std::filesystem::path& file) {
+  if (token.size() >= kLengthMin) return {};
   return fail(ErrorCode::invalid, "the token in " + file.string() +
                                       " can be guessed: it must have " +
                                       std::to_string(kLengthMin) +
@@ -27,8 +24,9 @@ Result<std::unique_ptr<AcceptedTokens>> AcceptedTokens::open(storage::Database& 
                                                              log::Log& log,
                                                              const std::filesystem::path& file) {
   std::unique_ptr<AcceptedTokens> tokens(new AcceptedTokens(database, clock, log.logger("web")));
-  TW_TRY(const auto token, read_token(file));
-  if (!token.empty()) {
+  if (!file.empty()) {
+    TW_TRY(const auto token, secrets::read_secret(file));
+    TW_TRY_VOID(require_length(token, file));
     log.hide(token);
     tokens->sha256_of_file_ = http::hash_token(token);
   }

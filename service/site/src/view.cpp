@@ -31,10 +31,10 @@ html::Fragment account_of(const View& view) {
     return html::paragraph(
         html::link(view.root + "sign-in?to=" + http::percent_encoded(here), "Sign in"), "account");
   }
-  return {"<form class=\"account\" method=\"post\" action=\"" + html::quoted(view.root) +
+  return {"<form class=\"account\" method=\"post\" action=\"" + html::escaped(view.root) +
               "sign-out\">\n<input type=\"hidden\" name=\"key\" value=\"" +
-              html::quoted(request.signed_in->form_key) + "\">\n<span>Signed in with " +
-              html::quoted(request.token_name) +
+              html::escaped(request.signed_in->form_key) + "\">\n<span>Signed in with " +
+              html::escaped(request.token_name) +
               "</span>\n<button type=\"submit\">Sign out</button>\n</form>\n",
           "",
           {}};
@@ -51,7 +51,7 @@ html::Fragment note_of(const View& view) {
   const auto note = view.sources.take_note ? view.sources.take_note(view.request) : std::string();
   if (note.empty()) return {};
   return {
-      "<p class=\"summary good\" role=\"status\">" + html::quoted_prose(note) + "</p>\n", "", {}};
+      "<p class=\"summary good\" role=\"status\">" + html::escaped_prose(note) + "</p>\n", "", {}};
 }
 
 /// Links with a blank between.

@@ -18,7 +18,7 @@ std::string html_of(Table of) {
 TEST_CASE("text of others cannot end a cell, an attribute or a page") {
   const std::string hostile = R"(</td><script>&'"x)";
   const std::string safe = "&lt;/td&gt;&lt;script&gt;&amp;&#39;&quot;x";
-  CHECK(quoted(hostile) == safe);
+  CHECK(escaped(hostile) == safe);
   for (const auto cells :
        {Cells::texts, Cells::phrases, Cells::words, Cells::numbers, Cells::states}) {
     const auto html = html_of({.columns = {{hostile, cells}}, .rows = {{hostile}}});
@@ -69,22 +69,22 @@ TEST_CASE("a column in which no row has anything is left out") {
 }
 
 TEST_CASE("a date or a name does not break at its dashes, and a command reads as code") {
-  CHECK(quoted_prose("2026-06-17 against a - b") ==
+  CHECK(escaped_prose("2026-06-17 against a - b") ==
         "<span class=\"whole\">2026-06-17</span> against a - b");
   const std::string path(40, 'a');
-  CHECK(quoted_prose(path + "-b") == path + "-b");
-  CHECK(quoted_prose("see `torchwatch outbox list` <now>") ==
+  CHECK(escaped_prose(path + "-b") == path + "-b");
+  CHECK(escaped_prose("see `torchwatch outbox list` <now>") ==
         "see <code>torchwatch outbox list</code> &lt;now&gt;");
-  CHECK(quoted_prose("a ` alone") == "a ` alone");
+  CHECK(escaped_prose("a ` alone") == "a ` alone");
 }
 
 TEST_CASE("a figure keeps its unit beside it, and an interval its ends") {
-  CHECK(quoted_prose("-12.9 % of it, 5 h 12 min ago, 41.2 ms.") ==
+  CHECK(escaped_prose("-12.9 % of it, 5 h 12 min ago, 41.2 ms.") ==
         "-12.9\u00a0% of it, 5\u00a0h 12\u00a0min ago, 41.2\u00a0ms.");
-  CHECK(quoted_prose("(+14.9 % [+13.5, +16.3] %)") == "(+14.9\u00a0% [+13.5,\u00a0+16.3]\u00a0%)");
-  CHECK(quoted_prose("over 77 models, a % sign, 3 of 4") == "over 77 models, a % sign, 3 of 4");
+  CHECK(escaped_prose("(+14.9 % [+13.5, +16.3] %)") == "(+14.9\u00a0% [+13.5,\u00a0+16.3]\u00a0%)");
+  CHECK(escaped_prose("over 77 models, a % sign, 3 of 4") == "over 77 models, a % sign, 3 of 4");
   CHECK(text("-12.9 % of it").markdown == "-12.9 % of it");
-  CHECK(quoted_prose("1f0c1..abc12, a...b, ../x, wait..") ==
+  CHECK(escaped_prose("1f0c1..abc12, a...b, ../x, wait..") ==
         "1f0c1..<wbr>abc12, a...b, ../x, wait..");
 }
 
@@ -165,13 +165,13 @@ TEST_CASE("a table is not sorted by a column without a key") {
 }
 
 TEST_CASE("a time of a text can be read by the reader's clock, and stays UTC without a script") {
-  CHECK(quoted_prose("2026-11-20 03:16") ==
+  CHECK(escaped_prose("2026-11-20 03:16") ==
         "<time class=\"whole\" datetime=\"2026-11-20T03:16Z\">2026-11-20 03:16</time>");
-  CHECK_THAT(quoted_prose("waits since 2026-11-20 03:16: a <b>"),
+  CHECK_THAT(escaped_prose("waits since 2026-11-20 03:16: a <b>"),
              Contains("since <time") && Contains("</time>: a &lt;b&gt;"));
   for (const std::string other : {"2026-11-20", "2026-11-20 03:1", "2026-11-20 03:16x", "12:34"}) {
     INFO(other);
-    CHECK_THAT(quoted_prose(other), !Contains("<time"));
+    CHECK_THAT(escaped_prose(other), !Contains("<time"));
   }
   CHECK(text("2026-11-20 03:16").markdown == "2026-11-20 03:16");
 }

@@ -8,11 +8,11 @@ namespace torchwatch::html {
 // All foreign text gets into a page through these functions.
 
 /// Escapes what HTML would interpret, in text and in attributes.
-std::string quoted(std::string_view text);
+std::string escaped(std::string_view text);
 
 /// Escapes a text that people read: what stands in backquotes is code, a word with a dash (a date,
 /// a build's name) does not break there, and a figure keeps its unit beside it.
-std::string quoted_prose(std::string_view text);
+std::string escaped_prose(std::string_view text);
 
 /// Escapes what Markdown would interpret, and makes one line of it. What stands in backquotes stays
 /// code. No text becomes a mention, a link or markup.
