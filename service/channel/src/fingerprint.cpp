@@ -3,6 +3,8 @@
 #include <map>
 #include <sstream>
 
+#include "torchwatch/digest/sha256.hpp"
+
 namespace torchwatch::channel {
 namespace {
 
@@ -18,6 +20,13 @@ Facts facts_of(const std::string& fingerprint) {
     facts[part.substr(0, equals)] = part.substr(equals + 1);
   }
   return facts;
+}
+
+/// What follows the fingerprint of a file that was refused.
+std::string mark_of(const std::string& manner) {
+  constexpr std::size_t kDigits = 12;
+  if (manner.empty()) return "";
+  return ";manner=" + digest::sha256_hex(manner).substr(0, kDigits);
 }
 
 }  // namespace
@@ -49,6 +58,16 @@ std::string joined_fingerprint(const std::string& known, const std::string& offe
     text.append(text.empty() ? "" : ";").append(name).append("=").append(value);
   }
   return text;
+}
+
+std::string refused_fingerprint(const std::string& offered, const std::string& manner) {
+  return offered.empty() ? offered : offered + mark_of(manner);
+}
+
+bool was_refused_so(const std::string& known, const std::string& manner) {
+  const auto facts = facts_of(known);
+  const auto mark = facts.find("manner");
+  return mark == facts.end() ? manner.empty() : ";manner=" + mark->second == mark_of(manner);
 }
 
 }  // namespace torchwatch::channel

@@ -80,6 +80,11 @@ class WheelIndexChannel final : public Channel {
     return settings_.since.empty() ? std::optional(kToCompare) : std::nullopt;
   }
 
+  std::string manner() const override {
+    return settings_.python + (settings_.for_cuda ? ", for CUDA" : "") +
+           (settings_.with_python ? ", with Python" : "");
+  }
+
   Result<builds::Tree> fetch(const Offer& offer, std::stop_token stop) override {
     const auto& version = offer.name;
     if (!is_version(version)) {

@@ -54,10 +54,11 @@ Result<BuildRow> placed(comparison::Services& services, BuildRow row) {
 
 /// Returns whether the build was rejected for the same reason before: each poll looks at it again,
 /// and finds nothing new.
-bool is_known(const BuildRow& row, const Offer& offer, const Error& error) {
+bool is_known(const BuildRow& row, const Offer& offer, const std::string& manner,
+              const Error& error) {
   return row.state == storage::BuildState::rejected &&
          channel::is_same_file(row.fingerprint, offer.fingerprint) &&
-         row.reason == printable(error.text());
+         channel::was_refused_so(row.fingerprint, manner) && row.reason == printable(error.text());
 }
 
 /// Returns whether the channel has another file than the one that was fetched or rejected.
@@ -65,10 +66,12 @@ bool is_replaced(const BuildRow& row, const Offer& offer) {
   return !row.fingerprint.empty() && !channel::is_same_file(row.fingerprint, offer.fingerprint);
 }
 
-/// Returns whether the file was rejected, and the channel says that it is the same still.
-bool stays_rejected(const BuildRow& row, const Offer& offer) {
+/// Returns whether the file was rejected, the channel says that it is the same still, and it would
+/// be fetched in the same manner.
+bool stays_rejected(const BuildRow& row, const Offer& offer, const std::string& manner) {
   return row.state == storage::BuildState::rejected && !offer.fingerprint.empty() &&
-         channel::is_same_file(row.fingerprint, offer.fingerprint);
+         channel::is_same_file(row.fingerprint, offer.fingerprint) &&
+         channel::was_refused_so(row.fingerprint, manner);
 }
 
 /// Keeps what the channel says now of the same file and did not say before: it may be what tells
@@ -127,15 +130,16 @@ Result<BuildRow> row_of(comparison::Services& services, const Offer& offer, cons
 
 Status reject(comparison::Services& services, const BuildRow& row, const Offer& offer,
               const std::string& reason) {
-  const auto rejected =
-      storage::BuildStore(services.database).reject(row.id, reason, offer.fingerprint);
+  const auto refused = channel::refused_fingerprint(offer.fingerprint, services.channel.manner());
+  const auto rejected = storage::BuildStore(services.database).reject(row.id, reason, refused);
   return rejected ? Status{} : Status{fail(rejected.error())};
 }
 
 /// Fetches a build that is not at hand. One that cannot be had is rejected, or left for later.
 Result<BuildRow> fetch(comparison::Services& services, const BuildRow& row, const Offer& offer,
                        const Look& look) {
-  if (stays_rejected(row, offer)) return row;
+  const auto manner = services.channel.manner();
+  if (stays_rejected(row, offer, manner)) return row;
   const storage::ItemKey key{storage::ItemKind::build, row.name};
   TW_TRY(const bool due, is_due(services, key));
   if (!due && look.retry == Retry::when_due) return row;
@@ -147,7 +151,8 @@ Result<BuildRow> fetch(comparison::Services& services, const BuildRow& row, cons
       .work = [&]() -> Status {
         const auto made = make_ready(services, row, offer, look.stop);
         if (made) now = *made;
-        return made || is_known(row, offer, made.error()) ? Status{} : Status{fail(made.error())};
+        if (made || is_known(row, offer, manner, made.error())) return {};
+        return fail(made.error());
       },
       .end = [&](Failure,
                  const std::string& reason) { return reject(services, row, offer, reason); }};

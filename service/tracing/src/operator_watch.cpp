@@ -1,8 +1,10 @@
 #include "operator_watch.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <map>
 
+#include "torchwatch/figures/figures.hpp"
 #include "torchwatch/operators/attribution.hpp"
 
 namespace torchwatch::tracing {
@@ -12,9 +14,10 @@ using comparison::Comparison;
 using comparison::MachineRun;
 using comparison::RunSlot;
 
-/// What waits behind a comparison waits for them: minutes at the small preset, an hour where an
-/// iteration takes seconds.
+// What waits behind a comparison, its search among it, waits for the watch: a minute or two at the
+// small preset, but an hour where an iteration takes seconds.
 constexpr std::size_t kWatchedMax = 5;
+constexpr std::chrono::minutes kLongest{15};
 
 /// How many pairs each benchmark is worth.
 std::map<Benchmark, int> wanted_of(const Comparison& comparison,
@@ -56,12 +59,21 @@ class Watch {
         recorder_(recorder),
         past_(past) {}
 
-  /// Makes the pairs that a benchmark lacks. One that fails ends them.
+  /// Makes the pairs that a benchmark lacks. One that fails ends them, and so does the time when it
+  /// is over; those that were made count.
   Status watch(const Benchmark& benchmark, int pairs, std::stop_token stop) {
     for (int number = 0; number < pairs; ++number) {
       auto slots = slots_of(benchmark, number);
       if (has_failed(slots)) return {};
       if (is_made(slots[0]) && is_made(slots[1])) continue;
+      if (services_.clock.monotonic_now() - began_ >= kLongest) {
+        services_.progress.log("the operators of " + to_string(benchmark) + " are watched in " +
+                               std::to_string(number) + " of " +
+                               figures::count(static_cast<std::size_t>(pairs), "pair") + ": the " +
+                               std::to_string(kLongest.count()) +
+                               " minutes for a comparison are over");
+        return {};
+      }
       TW_TRY(const auto runs, recorder_.run_block(slots, plan_, benchmark,
                                                   {.pass = Pass::profile,
                                                    .is_in_pairs = plan_.interleave,
@@ -100,6 +112,7 @@ class Watch {
   const comparison::ComparedBuilds& builds_;
   comparison::RunRecorder& recorder_;
   const std::vector<MachineRun>& past_;
+  const std::chrono::nanoseconds began_ = services_.clock.monotonic_now();
 };
 
 }  // namespace

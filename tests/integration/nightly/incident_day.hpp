@@ -52,8 +52,9 @@ struct IncidentDay {
   comparison::Services services() {
     auto& own = service->services();
     auto& runs = executor == nullptr ? own.executor : *executor;
-    return {own.config,  own.database, runs,      own.runners, own.channel,
-            own.history, own.commits,  own.clock, own.random,  log};
+    const auto& time = clock == nullptr ? own.clock : *clock;
+    return {own.config,  own.database, runs, own.runners, own.channel,
+            own.history, own.commits,  time, own.random,  log};
   }
 
   storage::ComparisonRow carry_out() {
@@ -96,6 +97,7 @@ struct IncidentDay {
   ScriptedDay day;
   std::unique_ptr<ScriptedService> service;
   executor::Executor* executor = nullptr;  ///< where runs take place; null: the service's own
+  const platform::Clock* clock = nullptr;  ///< null: the service's own
   KeptLog log;
 };
 

@@ -33,7 +33,7 @@ class FakeIndex final : public channel::Channel {
     }
     files_[fingerprint] = tree;
   }
-  void fail_with(ErrorCode code) { fault_ = code; }
+  void fail_with(std::optional<ErrorCode> code) { fault_ = code; }
   /// Keeps no more than the newest `count`.
   void forget_all_but(std::size_t count) {
     offers_.erase(offers_.begin(), offers_.end() - static_cast<std::ptrdiff_t>(count));
@@ -46,8 +46,10 @@ class FakeIndex final : public channel::Channel {
     return trees_->fetch({files_.at(offer.fingerprint)}, std::move(stop));
   }
   std::optional<std::size_t> at_first() const override { return 2; }
+  std::string manner() const override { return configured; }
 
   Names fetched;
+  std::string configured;  ///< how builds are fetched
 
  private:
   std::unique_ptr<channel::Channel> trees_;
@@ -106,6 +108,30 @@ TEST_CASE("a service that begins takes the newest two builds of an index, then a
   followed.poll();
   CHECK(index.fetched == Names{"n1", "n2", "n3"});
   CHECK(followed.comparisons() == 3);  // the oldest has nothing to be compared with
+}
+
+TEST_CASE("a rejected file is fetched again when the configuration is mended, and once only") {
+  FollowedIndex followed;
+  auto& index = followed.index;
+  index.configured = "python3.9";
+  index.publish("n1", "sha256=ab", "1");
+  const auto days = [&](const std::string& configured) {
+    index.configured = configured;
+    for (int i = 0; i < 3; ++i) {
+      followed.poll();
+      followed.clock.advance(std::chrono::hours(24));
+    }
+    return index.fetched.size();
+  };
+  index.fail_with(ErrorCode::corrupt);
+  CHECK(days("python3.9") == 1);
+  CHECK(days("python3.10") == 2);  // which is refused for the same reason
+  CHECK(followed.builds(BuildState::rejected).size() == 1);
+  index.fail_with(std::nullopt);
+  CHECK(days("python3.10") == 2);
+  CHECK(days("python3.11") == 3);
+  CHECK(followed.builds(BuildState::ready).size() == 1);
+  CHECK(followed.builds(BuildState::ready)[0].fingerprint == "sha256=ab");
 }
 
 TEST_CASE("a rejected file is not fetched again before the index says that it changed") {

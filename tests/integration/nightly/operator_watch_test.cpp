@@ -2,11 +2,14 @@
 #include <algorithm>
 #include <array>
 #include <catch2/catch.hpp>
+#include <chrono>
+#include <functional>
 #include <stop_token>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "fake_clock.hpp"
 #include "incident_day.hpp"
 #include "torchwatch/executor/executor.hpp"
 #include "torchwatch/operators/attribution.hpp"
@@ -33,11 +36,11 @@ std::vector<storage::Id> watched(IncidentDay& day, const storage::ComparisonRow&
   return day.attempts_of({OwnerKind::comparison, comparison.id}, true);
 }
 
-/// Checks the database's invariants whenever a run that watches begins.
+/// Calls back whenever a run that watches begins.
 class LookingExecutor final : public executor::Executor {
  public:
-  LookingExecutor(executor::Executor& inner, storage::Database& database)
-      : inner_(inner), database_(database) {}
+  LookingExecutor(executor::Executor& inner, std::function<void()> at_watch)
+      : inner_(inner), at_watch_(std::move(at_watch)) {}
 
   Result<executor::RunOutcome> run(const executor::RunSpec& spec, std::stop_token stop) override {
     look(spec.request);
@@ -49,19 +52,13 @@ class LookingExecutor final : public executor::Executor {
     return inner_.run_pair(std::move(specs), stop);
   }
 
-  int watched = 0;
-  std::vector<std::string> breaches;
-
  private:
   void look(const protocol::Request& request) {
-    if (!request.operators) return;
-    ++watched;
-    const auto found = database_.check_invariants().value();
-    for (const auto& breach : found) breaches.push_back(breach.invariant);
+    if (request.operators) at_watch_();
   }
 
   executor::Executor& inner_;
-  storage::Database& database_;
+  std::function<void()> at_watch_;
 };
 
 /// A day whose second nightly cannot be watched in one of its two incidents.
@@ -162,11 +159,39 @@ TEST_CASE("a watch that is stopped leaves nothing open, and continues where it w
 
 TEST_CASE("a database is sound while operators are watched, so that it can be backed up") {
   IncidentDay day;
-  LookingExecutor looking(day.service->services().executor, day.database());
+  std::size_t runs = 0;
+  std::vector<std::string> breaches;
+  LookingExecutor looking(day.service->services().executor, [&] {
+    ++runs;
+    const auto found = day.database().check_invariants().value();
+    for (const auto& breach : found) breaches.push_back(breach.invariant);
+  });
   day.executor = &looking;
   day.carry_out();
-  CHECK(looking.watched == static_cast<int>(kRuns));
-  CHECK(looking.breaches.empty());
+  CHECK(runs == kRuns);
+  CHECK(breaches.empty());
+}
+
+TEST_CASE("a watch that takes long ends, counts with the pairs it made, and holds up no search") {
+  IncidentDay day(false);
+  const auto row = day.carry_out();
+  const auto comparison = comparison::Comparison::of(row).value();
+  day.open(true);
+  test::FakeClock clock;
+  LookingExecutor slow(day.service->services().executor,
+                       [&] { clock.advance(std::chrono::minutes(1)); });
+  day.executor = &slow;
+  day.clock = &clock;
+  auto services = day.services();
+  REQUIRE(tracing::trace_incidents(services, comparison, {}));
+  CHECK(watched(day, row).size() == 16);
+  CHECK_THAT(day.log.lines, Contains("the operators of soft_actor_critic cpu-train are watched in "
+                                     "6 of 8 pairs: the 15 minutes for a comparison are over\n"));
+  const auto found = attribution(day, day.incident(row, IncidentKind::regression));
+  REQUIRE(found);
+  CHECK(found->pairs == 6);
+  CHECK(operators::takes_more(found->changes[0], found->iteration_ns));
+  CHECK(day.database().check_invariants().value().empty());
 }
 
 TEST_CASE("nothing is watched where [detect] incident_traces is off") {

@@ -19,6 +19,21 @@ TEST_CASE("a fingerprint that says more or less of a file is of the same file") 
   }
 }
 
+TEST_CASE("a refused file is the same file, and was refused in one manner") {
+  const std::string offered = "sha256=ab;size=12";
+  const auto refused = refused_fingerprint(offered, "python3");
+  CHECK(is_same_file(refused, offered));
+  CHECK(is_same_file(refused_fingerprint("path=/a", "python3"), "path=/a"));
+  CHECK_FALSE(is_same_file(refused_fingerprint("path=/a", "python3"), "path=/b"));
+  CHECK(was_refused_so(refused, "python3"));
+  CHECK_FALSE(was_refused_so(refused, "python3, for CUDA"));
+  CHECK_FALSE(was_refused_so(refused, ""));
+  CHECK_FALSE(was_refused_so(offered, "python3"));
+  CHECK(was_refused_so(joined_fingerprint(refused, "sha256=ab;time=1"), "python3"));
+  CHECK(was_refused_so(refused_fingerprint(offered, ""), ""));
+  CHECK(refused_fingerprint("", "python3").empty());
+}
+
 TEST_CASE("a fingerprint that says something else, or shares nothing, is of another file") {
   const std::string whole = "sha256=ab;size=12;path=/files/a.whl";
   for (const auto& [known, offered] : {std::pair{whole, std::string("sha256=cd;size=12")},

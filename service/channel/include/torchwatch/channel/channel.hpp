@@ -35,6 +35,9 @@ class Channel {
   /// visible; a further call resumes. Errors: not_found (also when the file has been replaced
   /// since), corrupt, unavailable, timed_out, cancelled.
   virtual Result<builds::Tree> fetch(const Offer&, std::stop_token stop) = 0;
+  /// Says how builds are fetched, as far as it decides whether one can be had: the same file may be
+  /// refused for one Python and taken for another. Empty: in one way only.
+  virtual std::string manner() const { return {}; }
   /// With how many of the newest builds a service begins that knows none yet; nothing: with all.
   virtual std::optional<std::size_t> at_first() const { return std::nullopt; }
 };

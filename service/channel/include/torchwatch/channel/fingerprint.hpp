@@ -13,4 +13,11 @@ bool is_same_file(const std::string& known, const std::string& offered);
 /// `known` itself where that is all.
 std::string joined_fingerprint(const std::string& known, const std::string& offered);
 
+/// Returns the fingerprint of a file that was refused when it was fetched in that manner
+/// (Channel::manner). It is of the same file as `offered`.
+std::string refused_fingerprint(const std::string& offered, const std::string& manner);
+
+/// Returns whether a file with that fingerprint was refused in the same manner.
+bool was_refused_so(const std::string& known, const std::string& manner);
+
 }  // namespace torchwatch::channel
