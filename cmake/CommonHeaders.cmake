@@ -8,8 +8,8 @@ set(torchwatch_common_headers
 # With this flag ccache also serves files that use GCC's precompiled header.
 add_compile_options($<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)
 
-# A target `name` that compiles them, and `further` ones, for others with the same options. It has
-# one file, which is empty, as CMake wants one to compile them for.
+# Makes a target that compiles them, and the further headers of the call, for targets with the same
+# options. It has one file, which is empty, as CMake wants one to compile them for.
 function(torchwatch_compile_common_headers name)
   set(source "${CMAKE_CURRENT_BINARY_DIR}/${name}.cpp")
   file(CONFIGURE OUTPUT "${source}" CONTENT "")
@@ -22,8 +22,8 @@ endfunction()
 function(torchwatch_use_common_headers target owner)
   if(CMAKE_UNITY_BUILD)
     target_precompile_headers(${target} REUSE_FROM ${owner})
-    # With them GCC 12 takes its own std::string for too small where two are put together, and only
-    # then, as with -Wrestrict (Settings.cmake).
+    # Only with them GCC 12 takes its own std::string for too small where two are joined; see
+    # -Wrestrict in Settings.cmake.
     target_compile_options(${target} PRIVATE -Wno-array-bounds -Wno-stringop-overflow)
   endif()
 endfunction()

@@ -13,29 +13,16 @@ import argparse
 import json
 import math
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import compare_call
 from kept_rows import KeptRows
 
-CONFIGURATION = """
-[storage]
-path = "state/torchwatch.sqlite"
-[channel]
-kind = "directory"
-path = "nightlies"
-[build]
-cache = "state/builds"
-[suite]
-preset = "small"
-configurations = ["cpu-infer"]
-"""
 METRICS = {"time": "time", "cpu_peak": "allocator's peak", "cpu_peak_resident": "resident peak"}
 BACKENDS = ("aot_inductor", "torchscript")
 AT_ONCE = 6
-JUDGED = (0, 1, 4)  # exit statuses of `compare`: nothing changed, something did, undecided
 
 
 def suite(program: Path) -> list[str]:
@@ -45,18 +32,9 @@ def suite(program: Path) -> list[str]:
     return [workload["name"] for workload in json.loads(listed.stdout)["items"]]
 
 
-def compare(options: argparse.Namespace, workloads: list[str]) -> Any:
-    command: list[str | Path] = [
-        *(options.torchwatch, "compare", options.tree, "--between", "backend=eager"),
-        *("--and", f"backend={options.backend}", "--json"),
-        *("--config", options.folder / "torchwatch.toml"),
-    ]
-    for workload in workloads:
-        command += ["--workload", workload]
-    done = subprocess.run(command, check=False, stdout=subprocess.PIPE, text=True)
-    if done.returncode not in JUDGED:
-        sys.exit(f"backend_ratios.py: {workloads}: compare ended with {done.returncode}")
-    return json.loads(done.stdout)["verdicts"]
+def compare(options: argparse.Namespace, workloads: list[str]) -> list[dict[str, Any]]:
+    words = (options.tree, "--between", "backend=eager", "--and", f"backend={options.backend}")
+    return compare_call.verdicts(options.torchwatch, options.folder, words, workloads)
 
 
 def rows_of(workloads: list[str], verdicts: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
@@ -121,8 +99,7 @@ def main() -> None:
     options = parser.parse_args()
     for path in ("torchwatch", "tree", "folder"):
         setattr(options, path, getattr(options, path).absolute())
-    (options.folder / "nightlies").mkdir(parents=True, exist_ok=True)
-    (options.folder / "torchwatch.toml").write_text(CONFIGURATION)
+    compare_call.prepare(options.folder)
     kept = KeptRows(options.folder / f"{options.backend}.jsonl")
     wanted = options.workload or suite(options.torchwatch)
     missing = [workload for workload in wanted if not kept.find(workload=workload)]

@@ -14,28 +14,15 @@ import argparse
 import json
 import os
 import shutil
-import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import compare_call
 from kept_rows import KeptRows
 
 WORKLOADS = ("squeezenet1_1", "resnet18", "hf_Bert", "nvidia_deeprecommender")
-CONFIGURATION = """
-[storage]
-path = "state/torchwatch.sqlite"
-[channel]
-kind = "directory"
-path = "nightlies"
-[build]
-cache = "state/builds"
-[suite]
-preset = "small"
-configurations = ["cpu-infer"]
-"""
-JUDGED = (0, 1, 4)  # exit statuses of `compare`: nothing changed, something did, undecided
 
 
 def other_build(tree: Path, folder: Path, number: int) -> Path:
@@ -49,17 +36,6 @@ def other_build(tree: Path, folder: Path, number: int) -> Path:
     with library.open("ab") as end:
         end.write(b"\0" * (number + 1))
     return made
-
-
-def compare(program: Path, folder: Path, builds: tuple[Path, Path], workload: str) -> Any:
-    command: list[str | Path] = [
-        *(program, "compare", *builds, "--variant", "aot_inductor", "--workload", workload),
-        *("--metric", "time", "--json", "--config", folder / "torchwatch.toml"),
-    ]
-    done = subprocess.run(command, check=False, stdout=subprocess.PIPE, text=True)
-    if done.returncode not in JUDGED:
-        sys.exit(f"compiled_same_build.py: {workload}: compare ended with {done.returncode}")
-    return json.loads(done.stdout)["verdicts"][0]
 
 
 def text_of(row: dict[str, Any]) -> str:
@@ -79,14 +55,14 @@ def main() -> None:
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     folder = options.folder.absolute()
-    (folder / "nightlies").mkdir(parents=True, exist_ok=True)
-    (folder / "torchwatch.toml").write_text(CONFIGURATION)
+    compare_call.prepare(folder)
     kept = KeptRows(folder / "comparisons.jsonl")
     for number in range(len(kept.rows), options.comparisons):
         workload = WORKLOADS[number % len(WORKLOADS)]
         other = other_build(options.tree.absolute(), folder, number)
-        builds = (options.tree.absolute(), other)
-        verdict = compare(options.torchwatch.absolute(), folder, builds, workload)
+        words = (options.tree.absolute(), other, "--variant", "aot_inductor", "--metric", "time")
+        program = options.torchwatch.absolute()
+        verdict = compare_call.verdicts(program, folder, words, [workload])[0]
         members = ("workload", "verdict", "ratio", "interval", "reason")
         kept.add({name: verdict[name] for name in members})
         shutil.rmtree(other.parent)
