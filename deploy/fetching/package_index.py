@@ -13,6 +13,7 @@ from versions import Offered, in_order
 
 PACKAGE = "torch"
 FRESH = timedelta(hours=24)
+EARLIER = 7  # versions that tell whether an index has wheels for this Python
 
 
 @dataclass(frozen=True)
@@ -46,11 +47,11 @@ def rank(wheel: Wheel, order: dict[Tag, int], platforms: frozenset[str]) -> int 
     return len(order) if any(tag.platform in platforms for tag in wheel.tags) else None
 
 
-def preference(placed: tuple[int, Wheel]) -> tuple[int, int, str]:
+def preference(placed: tuple[int, Wheel]) -> tuple[int, int, str, str]:
     """The lower, the better, as pip has it: how well a wheel fits decides, then the number of its
-    build. The name makes it the same at every look."""
+    build. Of the others the first that came is taken, so that none that comes later replaces it."""
     place, wheel = placed
-    return (place, -wheel.build, wheel.link.file)
+    return (place, -wheel.build, wheel.link.uploaded, wheel.link.file)
 
 
 def is_fresh(link: Link) -> bool:
@@ -63,14 +64,13 @@ def is_fresh(link: Link) -> bool:
 
 
 def settled(wheels: list[Wheel], is_own: Callable[[Wheel], bool]) -> list[Wheel]:
-    """Leaves out the versions whose wheel for this Python is probably yet to come, as the version
+    """Leaves out the versions whose wheel for this Python is probably yet to come, as one of those
     before has one: the wheels of a day come one by one, and each is a build of its own."""
-    before = [None, *wheels[:-1]]
-    return [
-        wheel
-        for wheel, last in zip(wheels, before, strict=True)
-        if is_own(wheel) or not (last and is_own(last) and is_fresh(wheel.link))
-    ]
+
+    def may_come(at: int) -> bool:
+        return any(map(is_own, wheels[max(0, at - EARLIER) : at])) and is_fresh(wheels[at].link)
+
+    return [wheel for at, wheel in enumerate(wheels) if is_own(wheel) or not may_come(at)]
 
 
 def wheels_for_this_machine(index: str, flavour: str, only: str = "") -> list[Offered]:

@@ -23,6 +23,7 @@ CUDA_PACKAGES = {"libcudart": "nvidia-cuda-runtime", "libcupti": "nvidia-cuda-cu
 LAST_CUDA_IN_PACKAGE_NAME = 12
 LAST_CUDA_WITH_MINOR_CUPTI = 11  # libcupti.so.11.7, but libcupti.so.12
 CUDA_RECORD = "cuda-libraries"  # in a tree: what its wheel requires, and hashes of what came
+COMMIT = re.compile("[0-9a-f]{40}")
 PYTHON_HASH = "python-hash"  # in a tree with a Python part: what tells it from another build's
 # What a program for GPUs loads at once or later, and what of it loads the driver.
 GPU_LIBRARIES = ("libtorch_cuda.so", "libtorch_cuda_linalg.so")
@@ -161,7 +162,7 @@ def version_and_commit(tree: Path) -> tuple[str, str]:
     value = r"\s*(?::[^=\n]*)?=\s*['\"]([^'\"\n]+)['\"]"
     version = re.search(rf"^__version__{value}", text, re.MULTILINE)
     commit = re.search(rf"^git_version{value}", text, re.MULTILINE)
-    if not (version and commit and re.fullmatch(r"[0-9a-f]{40}", commit[1])):
+    if not (version and commit and COMMIT.fullmatch(commit[1])):
         raise Damaged("torch/version.py names no version and commit: this wheel is not PyTorch's")
     return version[1], commit[1]
 
@@ -197,6 +198,8 @@ def fill_from_archive(file: Path, version: str | None, tree: Path, extent: Exten
     unpack_archive(file, archive_target(tree, extent.all_libraries), tree)
     check_parts(tree, ("lib/libtorch_cpu.so", "build-version", "build-hash"), file)
     check_version((tree / "build-version").read_text().strip(), version, file)
+    if not COMMIT.fullmatch((tree / "build-hash").read_text().strip()):
+        raise Damaged(f"{file.name}: its build-hash names no commit of 40 hexadecimal digits")
     check_loadable(tree, "libtorch_cpu.so")
     if extent.cuda:
         check_cuda_loadable(tree)

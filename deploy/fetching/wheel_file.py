@@ -40,8 +40,10 @@ class NotOffered(Trouble):
     status = 3
 
 
-class Unsuitable(NotOffered):
+class Unsuitable(Trouble):
     """What is offered is whole, and not what was asked for."""
+
+    status = 6
 
 
 class Damaged(Trouble):

@@ -176,6 +176,7 @@ std::string refusal(const std::string& request, const Torch& torch) {
   if (member(request, "mode") != "infer") return "there is nothing to train";
   if (member(request, "device") != "cpu" || member(request, "precision") != "fp32")
     return "written for fp32 on a CPU";
+  if (number(request, "batch") != 0) return "its matrices have one size";
   return torch.problem;
 }
 

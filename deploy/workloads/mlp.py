@@ -23,17 +23,20 @@ def make(setting: Setting) -> Step:
     data = torch.randn(setting.batch or BATCH, WIDTH)
     if setting.mode == "infer":
 
-        def infer() -> None:
+        def infer() -> object:
             with torch.no_grad():
-                forward(data)
+                return forward(data)
 
         return infer
-    optimiser = torch.optim.Adam(model.parameters())
+    weights = list(model.parameters())
+    optimiser = torch.optim.Adam(weights)
 
-    def train() -> None:
+    def train() -> object:
         optimiser.zero_grad()
-        forward(data).square().mean().backward()
+        loss = forward(data).square().mean()
+        loss.backward()
         optimiser.step()
+        return {"loss": loss, "weights": weights}
 
     return train
 

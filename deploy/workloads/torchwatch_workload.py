@@ -23,6 +23,7 @@ import gc
 import importlib
 import itertools
 import json
+import math
 import os
 import statistics
 import sys
@@ -40,6 +41,7 @@ SHARE_OF_TIME = 0.8  # of the limit: what remains is for the result
 IDLE_LIMIT_S = 0.25  # longer than threads of OpenMP wait actively
 BLOCK = 10  # levels of memory; growth shows in the lowest level of each block
 HEAP_SLOPE_MIN = 1024
+FIRST_ELEMENTS = 8  # of an output, stated one by one
 BESIDE_TIME = ("first_iteration", "throughput")  # stated with a time, asked for or not
 
 Step = Callable[[], object]
@@ -218,6 +220,56 @@ def growth_of(levels: list[int]) -> int:
     return round(slope) if slope >= HEAP_SLOPE_MIN else 0
 
 
+def parts_of(value: Any, name: str = "") -> Iterable[tuple[str, Any]]:
+    """The tensors and numbers in what an iteration returned, named after their places."""
+    if isinstance(value, dict):
+        places: Iterable[tuple[Any, Any]] = value.items()
+    elif isinstance(value, (list, tuple)):
+        places = enumerate(value)
+    else:
+        if isinstance(value, (int, float)) or hasattr(value, "detach"):
+            yield name or "output", value
+        return
+    for place, part in places:
+        yield from parts_of(part, f"{name}.{place}" if name else str(place))
+
+
+def finite(number: float) -> float | None:
+    return number if math.isfinite(number) else None  # JSON has no word for it
+
+
+def float_of(number: float) -> float:
+    try:
+        return float(number)
+    except OverflowError:  # an integer beyond all floats
+        return math.inf
+
+
+def output_of(name: str, value: Any) -> dict[str, Any]:
+    """What torchwatch compares of a tensor or a number: mean, spread and first elements, and by
+    which size it measures their differences."""
+    if isinstance(value, (int, float)):
+        number = float_of(value)
+        scale, figures = abs(number), [number]
+    elif value.is_complex():
+        raise ValueError(f"{name} is complex: return its real and its imaginary part")
+    else:
+        shape = ", ".join(map(str, value.shape))
+        name = f"{name} {str(value.dtype).rpartition('.')[2]} [{shape}]"
+        flat = value.detach().flatten().cpu().double()
+        mean, spread = flat.mean().item(), flat.std(correction=0).item()
+        scale, figures = math.hypot(mean, spread), [mean, spread, *flat[:FIRST_ELEMENTS].tolist()]
+    return {"name": name, "scale": finite(scale), "figures": [finite(each) for each in figures]}
+
+
+def outputs_of(step: Step) -> list[dict[str, Any]]:
+    """What one iteration returned. Raises whatever it raises, and ValueError."""
+    outputs = [output_of(name, value) for name, value in parts_of(step())]
+    if not outputs:
+        raise ValueError("an iteration returned no tensor and no number")
+    return outputs
+
+
 def memory(request: dict[str, Any], make: Callable[[], Step], deadline: float) -> dict[str, Any]:
     with contextlib.suppress(Unsupported):
         import_torch()  # what every workload of the build has, does not count
@@ -248,6 +300,12 @@ def memory(request: dict[str, Any], make: Callable[[], Step], deadline: float) -
             "live_bytes": [],
             "heap_bytes": levels,
         }
+    if request.get("outputs"):
+        del step  # there is never more than one
+        try:
+            result["outputs"] = outputs_of(make())
+        except Exception as error:  # noqa: BLE001  what was measured before stays
+            result["reason"] = f"its outputs cannot be compared: {error}"
     return result
 
 
@@ -262,7 +320,11 @@ def measure(request: dict[str, Any], make: Callable[[Setting], Step]) -> dict[st
     if measuring is None:
         raise Unsupported(f"the pass {request['pass']} is not measured")
     result = measuring(request, lambda: make(setting), deadline)
-    asked = request.get("metrics", list(result["values"]))
+    asked = [
+        name
+        for name in request.get("metrics", result["values"])
+        if name != "output_difference"  # which torchwatch makes of the outputs
+    ]
     missing = [name for name in asked if name not in result["values"]]
     if missing:
         raise Unsupported(f"{', '.join(missing)} cannot be measured here")

@@ -24,8 +24,9 @@ struct Trace {
 Trace trace_of(const std::function<NamedTensors()>& forward, const NamedTensors& held,
                std::uint64_t seed);
 
-/// Writes the graph and its inputs as graph.pt and inputs.pt into a folder, for a compiler.
-void save(const Trace&, const std::string& folder);
+/// Writes the graph and its inputs as graph.pt and inputs.pt into a folder, for a compiler. What
+/// the forward changes in place is a new value in the graph, where nobody else can see the change.
+void save(Trace, const std::string& folder);
 
 /// What runs the forward of inference in the place of operators one by one. Not thread-safe.
 class CompiledForward {

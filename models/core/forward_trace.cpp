@@ -122,7 +122,9 @@ Trace trace_of(const std::function<NamedTensors()>& forward, const NamedTensors&
   });
 }
 
-void save(const Trace& trace, const std::string& folder) {
+void save(Trace trace, const std::string& folder) {
+  // What depends on no input is a constant for PyTorch's exporter, and refused where it is changed.
+  jit::RemoveTensorMutation(trace.module.get_method("forward").graph());
   trace.module.save(folder + "/graph.pt");
   const auto inputs = torch::pickle_save(c10::ivalue::Tuple::create(trace.inputs));
   std::ofstream file(folder + "/inputs.pt", std::ios::binary);

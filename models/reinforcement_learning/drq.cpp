@@ -174,6 +174,8 @@ class DrqWorkload final : public NetworkWorkload {
   }
 
   /// Infer: one step in the world, by the policy's mean. Train: see train_step.
+  std::int64_t period() const override { return is_training() ? kActorEvery : 1; }
+
   void iterate() override {
     if (is_training()) {
       train_step();

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -65,6 +66,7 @@ Result<Interleave> Interleave::open(const protocol::Interleave& pipes) {
   TW_TRY(interleave.other_, open_pipe(pipes.other));
   interleave.has_partner_ = true;
   interleave.may_compute_ = pipes.begins;
+  interleave.agrees_ = pipes.agrees;
   return interleave;
 }
 
@@ -80,6 +82,11 @@ void Interleave::hand_over() {
   send(Message::kYours);
 }
 
+void Interleave::state_doublings(int doublings) {
+  if (!has_partner_ || !agrees_) return;
+  send(static_cast<char>(Message::kDoublings + std::min(doublings, Message::kDoublingsMax)));
+}
+
 void Interleave::finish() {
   if (!own_.is_open()) return;
   send(Message::kDone);
@@ -90,6 +97,11 @@ void Interleave::finish() {
 void Interleave::receive() {
   char message = Message::kEnded;
   while (read(own_.get(), &message, 1) < 0 && errno == EINTR) {
+  }
+  const int doublings = message - Message::kDoublings;
+  if (agrees_ && doublings >= 0 && doublings <= Message::kDoublingsMax) {
+    partners_doublings_ = doublings;
+    return;
   }
   may_compute_ = true;
   has_partner_ = message == Message::kYours;

@@ -8,7 +8,6 @@ namespace torchwatch::runner {
 namespace {
 
 constexpr std::int64_t kMeasuredNsMax = 15'000'000'000;
-constexpr std::int64_t kIterationsMax = 1 << 20;
 
 }  // namespace
 
@@ -20,13 +19,20 @@ std::int64_t time_batch(models::Workload& workload, models::Device device,
   return std::max<std::int64_t>(1, now_ns() - begin);
 }
 
-std::int64_t iterations_to_fill(models::Workload& workload, models::Device device,
-                                std::int64_t least_ns) {
-  std::int64_t iterations = 1;
-  while (iterations < kIterationsMax && time_batch(workload, device, iterations) < least_ns) {
-    iterations *= 2;
+bool is_long_enough(std::int64_t ns, int doublings, std::int64_t least_ns,
+                    std::optional<int> partners) {
+  if (!partners) return ns >= least_ns;
+  return doublings < *partners ? ns >= 4 * least_ns : ns >= least_ns / 2;
+}
+
+int doublings_to_fill(models::Workload& workload, models::Device device, std::int64_t least_ns,
+                      std::optional<int> partners) {
+  int doublings = 0;
+  for (; doublings < protocol::Interleave::kDoublingsMax; ++doublings) {
+    const auto ns = time_batch(workload, device, workload.period() << doublings);
+    if (is_long_enough(ns, doublings, least_ns, partners)) break;
   }
-  return iterations;
+  return doublings;
 }
 
 void SampleCount::add(std::int64_t measured_ns) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "torchwatch/models/workload.hpp"
 #include "torchwatch/protocol/request.hpp"
@@ -12,8 +13,17 @@ namespace torchwatch::runner {
 /// for.
 std::int64_t time_batch(models::Workload&, models::Device, std::int64_t iterations);
 
-/// Doubles a batch until it is long enough to time; this also warms up.
-std::int64_t iterations_to_fill(models::Workload&, models::Device, std::int64_t least_ns);
+/// Whether a batch that was doubled so often need not be doubled again. `partners`: how often the
+/// partner has doubled its own.
+bool is_long_enough(std::int64_t ns, int doublings, std::int64_t least_ns,
+                    std::optional<int> partners);
+
+/// Returns how often a batch of a period is doubled until it is long enough to time; this also
+/// warms up. As often as the partner has doubled, where that makes a batch of a half to four times
+/// the length: else two builds next to a border take batches of other sizes, and the larger reads
+/// less.
+int doublings_to_fill(models::Workload&, models::Device, std::int64_t least_ns,
+                      std::optional<int> partners);
 
 /// Says when a run has as many samples as its request asks for: `iterations` of them, or
 /// `iterations_min` and `enough_ns` of measured time, or 15 s of it.

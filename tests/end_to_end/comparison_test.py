@@ -57,7 +57,7 @@ flavour = "cpu"
 [suite]
 workloads = ["soft_actor_critic", "tts_angular"]
 configurations = ["cpu-train"]
-# What is planted takes half as long again: the runs that tell 7 % from none are for the experiments.
+# What is planted takes half as long again: telling 7 % from none is for the experiments.
 [detect]
 threshold = 0.2
 """

@@ -1,16 +1,18 @@
 """A day of real PyTorch in Python: two nightlies from an index become trees that Python can import,
 a small model trains in them, and of forty commits that change Python alone the one that makes Adam
-slower and the one that leaks are named."""
+slower, the one that leaks and the one that computes something else are named."""
 
 import json
 import os
 import shutil
+import subprocess
 import sys
 import unittest
 from typing import Any
 
 from command import CHECKOUT, CommandTest
 from python_nightlies import (
+    CHANGING,
     LEAKING,
     PYTHON,
     SLOWER,
@@ -39,8 +41,10 @@ def make(setting):
 
     def train():
         optimiser.zero_grad()
-        model(data).square().mean().backward()
+        loss = model(data).square().mean()
+        loss.backward()
         optimiser.step()
+        return loss
 
     return train
 
@@ -64,11 +68,12 @@ configurations = ["cpu-train"]
 [[suite.external]]
 name = "mymodel"
 command = ["{python}", "./mymodel.py"]
-metrics = ["time", "heap_growth"]
+metrics = ["time", "heap_growth", "output_difference"]
 modes = ["train"]
 readable = ["torchwatch_workload.py"]
 [measure]
 enough = "200ms"
+outputs = true
 """
 
 
@@ -95,7 +100,7 @@ class PythonDay(CommandTest):
         culprits = [culprit for result in results for culprit in result["culprits"]]
         return {sha for culprit in culprits for sha in culprit["commits"]}
 
-    def test_of_forty_commits_the_slower_and_the_leaking_one_are_named_and_nobody_else(
+    def test_of_forty_commits_the_slow_leaking_and_changing_ones_are_named_and_nobody_else(
         self,
     ) -> None:
         done = self.run_command("nightly")
@@ -105,10 +110,29 @@ class PythonDay(CommandTest):
         found: dict[str, Any] = {
             incident["kind"]: incident["culprit"] for incident in comparison["incidents"]
         }
-        expected = {"regression": self.shas[SLOWER], "leak": self.shas[LEAKING]}
+        expected = {
+            "regression": self.shas[SLOWER],
+            "leak": self.shas[LEAKING],
+            "result": self.shas[CHANGING],
+        }
         self.assertEqual(found, expected, json.dumps(comparison, indent=1))
         self.assertEqual(len(comparison["incidents"]), len(expected))
         self.assertEqual(self.named(), set(expected.values()))
+        self.check_examples()
+
+    def check_examples(self) -> None:
+        """What only a build with its Python part can show of the examples that are shipped."""
+        tree = next(self.folder.rglob("releases/*/torch/python-hash")).parent
+        done = subprocess.run(
+            [sys.executable, "-B", "-m", "unittest", "external_workloads_test"],
+            cwd=CHECKOUT / "tests" / "integration" / "deploy",
+            env=os.environ | {"TORCHWATCH_PYTHON_TREE": str(tree)},
+            text=True,
+            capture_output=True,
+            check=False,
+        )
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertNotIn("skipped=", done.stderr)
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ random order. Called again after it was stopped, it resumes. The ways:
                      does it on a CPU
   interleaved_fixed  the same without those copies: the files of A and B where they lie
   apart              the runs of `interleaved` one after the other, A B B A or B A A B: as the
-                     service does it on a GPU
+                     service does it with interleave = false
   fixed              the same without those copies
   paper              four processes of A, each 3 iterations to warm up and the median of 10;
                      nothing pinned, the heap as it comes
@@ -226,6 +226,7 @@ def interleaved_pair(
     begun = []
     for own in (0, 1):
         interleave = {"own": str(pipes[own]), "other": str(pipes[1 - own]), "begins": own == 0}
+        interleave["agrees"] = True
         settings = {"interleave": interleave, "batch_below_ns": INTERLEAVED_SAMPLE_NS}
         begun.append(machine.begin(benchmark, threads, settings, folders[own], sides[own]))
     with ThreadPoolExecutor() as waiting:

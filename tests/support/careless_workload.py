@@ -19,7 +19,12 @@ def make(setting: torchwatch_workload.Setting) -> torchwatch_workload.Step:
         raise torchwatch_workload.Unsupported("there is fp32 alone")
     if setting.precision != "fp32":
         raise ValueError("no such precision")
-    return lambda: time.sleep(0.0005)
+
+    def step() -> float:
+        time.sleep(0.0005)
+        return time.monotonic() if CARELESS == "outputs" else 1.5
+
+    return step
 
 
 def changed(request: dict[str, Any]) -> dict[str, Any]:

@@ -10,8 +10,10 @@ namespace torchwatch::runner {
 /// A workload whose step is the test's.
 class FakeWorkload final : public models::Workload {
  public:
-  explicit FakeWorkload(std::function<void()> step) : step_(std::move(step)) {}
+  explicit FakeWorkload(std::function<void()> step, std::int64_t period = 1)
+      : step_(std::move(step)), period_(period) {}
   void step() override { step_(); }
+  std::int64_t period() const override { return period_; }
   models::Census census() const override { return {}; }
   std::vector<models::OutputFigures> outputs() override { return {}; }
   models::Values values() override { return {}; }
@@ -20,6 +22,7 @@ class FakeWorkload final : public models::Workload {
 
  private:
   std::function<void()> step_;
+  std::int64_t period_;
 };
 
 }  // namespace torchwatch::runner

@@ -38,6 +38,8 @@ class FaultyChannel final : public channel::Channel {
     TW_TRY_VOID(fault_.meet(FaultStep::fetch, offer.name));
     return real_.fetch(offer, stop);
   }
+  std::string manner() const override { return real_.manner(); }
+  std::optional<std::size_t> at_first() const override { return real_.at_first(); }
 
  private:
   channel::Channel& real_;

@@ -37,10 +37,13 @@ Status check_timing(const Request& request, const RunResult& result) {
 }
 
 /// An external workload states what it was asked for, neither less nor more; what is shown beside
-/// its times it may add.
+/// its times it may add. In the place of a difference of outputs it states the outputs.
 Status check_stated(const Request& request, const RunResult& result) {
+  if (request.outputs && result.outputs.empty() && result.reason.empty()) {
+    return lacks(request.pass, "must state outputs, which were asked for, or a reason");
+  }
   for (const auto metric : request.metrics) {
-    if (result.values.contains(metric)) continue;
+    if (metric == Metric::output_difference || result.values.contains(metric)) continue;
     return lacks(request.pass,
                  "must state " + std::string(to_string(metric)) + " in values: it was asked for");
   }

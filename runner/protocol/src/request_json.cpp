@@ -88,6 +88,7 @@ Status read_interleave(ObjectReader& in, Request& request) {
   TW_TRY(pipes.own, members->text("own", kPathBytesMax));
   TW_TRY(pipes.other, members->text("other", kPathBytesMax));
   TW_TRY(pipes.begins, members->boolean("begins", pipes.begins));
+  TW_TRY(pipes.agrees, members->boolean("agrees", pipes.agrees));
   TW_TRY_VOID(members->refuse_unknown());
   if (request.pass != Pass::timing && !request.operators) {
     return in.wrong("interleave", "is for the pass \"timing\", and for \"operators\", alone");
@@ -110,7 +111,9 @@ Status read_metrics(ObjectReader& in, Request& request) {
 
 nlohmann::json interleave_json(const std::optional<Interleave>& pipes) {
   if (!pipes) return nullptr;
-  return {{"own", pipes->own}, {"other", pipes->other}, {"begins", pipes->begins}};
+  nlohmann::json object{{"own", pipes->own}, {"other", pipes->other}, {"begins", pipes->begins}};
+  if (pipes->agrees) object["agrees"] = true;  // runners alone know the member
+  return object;
 }
 
 Status read_limits(ObjectReader& in, RunLimits& limits) {

@@ -165,10 +165,11 @@ Status check_whole(ObjectReader& in, const RunResult& result) {
     if (result.reason.empty()) return in.wrong("reason", "must say why the run is not ok");
     return {};
   }
-  if (result.values.empty() && !result.breakdown && result.operators.empty() &&
-      result.breakdown_reason.empty() && !result.flops_per_iteration && !result.flops_per_second) {
-    return in.wrong("values", "must hold something in a result that is ok");
-  }
+  const bool holds_something = !result.values.empty() || !result.outputs.empty() ||
+                               !result.reason.empty() || result.breakdown ||
+                               !result.breakdown_reason.empty() || !result.operators.empty() ||
+                               result.flops_per_iteration || result.flops_per_second;
+  if (!holds_something) return in.wrong("values", "must hold something in a result that is ok");
   TW_TRY_VOID(check_median(in, result, Metric::time, result.samples_ns));
   return check_median(in, result, Metric::device_time, result.device_samples_ns);
 }

@@ -22,8 +22,8 @@ Result<FolderLock> FolderLock::acquire(const std::filesystem::path& folder) {
   }
   if (flock(lock.file_.get(), LOCK_EX | LOCK_NB) == 0) return lock;
   if (errno == EWOULDBLOCK) {
-    return fail(ErrorCode::conflict, "another process is working in " + folder.string() +
-                                         " (it holds " + file + "): try again when it is done");
+    return fail(ErrorCode::unavailable, "another process is working in " + folder.string() +
+                                            " (it holds " + file + "): try again when it is done");
   }
   return fail(ErrorCode::unavailable, "cannot lock " + file + ": " + strerror(errno));
 }

@@ -84,6 +84,9 @@ class DirectoryChannel final : public Channel {
  public:
   explicit DirectoryChannel(fs::path folder) : folder_(std::move(folder)) {}
 
+  std::string manner() const override { return {}; }
+  std::optional<std::size_t> at_first() const override { return std::nullopt; }
+
   Result<std::vector<Offer>> list(std::stop_token) override {
     std::vector<std::string> names;
     std::error_code error;

@@ -19,6 +19,7 @@ constexpr std::size_t kLastWordsMax = 400;
 constexpr int kNotOffered = 3;
 constexpr int kDamaged = 4;
 constexpr int kCannotBeBuilt = 5;
+constexpr int kUnsuitable = 6;
 
 /// pip's settings that say where the index is and how it is reached. It sees no others, as they
 /// might be for another purpose (PIP_REQUIRE_VIRTUALENV, PIP_TARGET).
@@ -61,7 +62,8 @@ void add_folders(const std::string& setting, std::vector<fs::path>& folders) {
 ErrorCode code_of(int status) {
   if (status == kNotOffered) return ErrorCode::not_found;
   if (status == kCannotBeBuilt) return ErrorCode::invalid;
-  return status == kDamaged ? ErrorCode::corrupt : ErrorCode::unavailable;
+  const bool is_useless = status == kDamaged || status == kUnsuitable;
+  return is_useless ? ErrorCode::corrupt : ErrorCode::unavailable;
 }
 
 std::map<std::string, std::string> environment_with(

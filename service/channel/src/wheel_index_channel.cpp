@@ -93,7 +93,8 @@ class WheelIndexChannel final : public Channel {
     }
     const std::scoped_lock one_at_a_time(fetching_);
     const fs::path tree = settings_.cache / folder_name(offer, extent()) / "torch";
-    if (auto there = builds::inspect(tree)) return there;
+    auto there = builds::inspect(tree);
+    if (there || there.error().code == ErrorCode::unavailable) return there;
     TW_TRY(const auto lock, builds::FolderLock::acquire(settings_.cache));
     if (auto made = make(offer, tree, std::move(stop)); !made) {
       return fail(made.error().within("cannot fetch PyTorch " + version));

@@ -265,7 +265,8 @@ BenchmarkSchedule::Step BenchmarkSchedule::all_metrics(Verdict verdict, const st
                                                        const Runs& runs, bool lost) const {
   Step step;
   auto found = metrics(runs);
-  if (found.empty()) found = {pass_ == Pass::timing ? Metric::time : Metric::cpu_peak};
+  // Nothing was stated: the verdict is of the first metric that would have been.
+  if (found.empty()) found = {metrics_of(schedule_.plan_, benchmark_, pass_).front()};
   for (const auto metric : found) {
     step.judged.push_back(judge_as(metric, verdict, reason, runs));
     step.judged.back().lost = lost;

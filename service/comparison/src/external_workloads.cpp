@@ -1,10 +1,10 @@
 #include "torchwatch/comparison/external_workloads.hpp"
 
 #include <algorithm>
+#include <fstream>
 #include <system_error>
 
 #include "torchwatch/digest/sha256.hpp"
-#include "torchwatch/platform/publish.hpp"
 
 namespace torchwatch::comparison {
 namespace {
@@ -12,10 +12,21 @@ namespace {
 using nlohmann::json;
 namespace fs = std::filesystem;
 
-constexpr std::size_t kFileBytesMax = 64U << 20U;
-
 bool has(const std::vector<Mode>& modes, Mode mode) {
   return std::ranges::find(modes, mode) != modes.end();
+}
+
+/// The hash of a file of any size. Errors: unavailable.
+Result<std::string> hash_of(const fs::path& path) {
+  constexpr std::size_t kChunk = 1U << 20U;
+  std::ifstream file(path, std::ios::binary);
+  digest::Sha256 hash;
+  std::string chunk(kChunk, '\0');
+  while (file.read(chunk.data(), kChunk) || file.gcount() > 0) {
+    hash.add(std::string_view(chunk).substr(0, static_cast<std::size_t>(file.gcount())));
+  }
+  if (file.eof()) return hash.hex();
+  return fail(ErrorCode::unavailable, "cannot read " + path.string());
 }
 
 json configurations_of(const config::ExternalWorkload& workload) {
@@ -87,8 +98,8 @@ Result<std::string> fingerprint(const config::ExternalWorkload& workload) {
     text += word + '\n';
     std::error_code ignored;
     if (!word.starts_with('/') || !fs::is_regular_file(word, ignored)) continue;
-    TW_TRY(const auto content, platform::read_file(word, kFileBytesMax));
-    text += digest::sha256_hex(content) + '\n';
+    TW_TRY(const auto hash, hash_of(word));
+    text += hash + '\n';
   }
   return digest::sha256_hex(text);
 }

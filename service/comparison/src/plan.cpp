@@ -59,7 +59,10 @@ Plan make_plan(const config::Config& config, const std::vector<std::string>& wor
     for (const auto configuration : configurations) {
       if (!is_measured_in(config, workload, configuration)) continue;
       for (const auto& variant : config.suite.variants) {
-        plan.benchmarks.push_back(Benchmark{workload, configuration, variant});
+        const Benchmark benchmark{workload, configuration, variant};
+        const bool is_named_twice =
+            std::ranges::find(plan.benchmarks, benchmark) != plan.benchmarks.end();
+        if (!is_named_twice) plan.benchmarks.push_back(benchmark);
       }
     }
   }
@@ -78,11 +81,10 @@ protocol::Request request_for(const Plan& plan, const Benchmark& benchmark, Pass
   request.iterations_min = std::min(plan.iterations, request.iterations_min);
   request.limits.time_ms = plan.time_limit_ms;
   request.limits.memory_bytes = plan.memory_limit_bytes;
-  if (!plan.stated.contains(benchmark.workload)) {
-    request.outputs = plan.outputs && pass == Pass::memory;
-    return request;
-  }
-  request.metrics = metrics_of(plan, benchmark, pass);
+  const auto metrics = metrics_of(plan, benchmark, pass);
+  request.outputs = std::ranges::find(metrics, Metric::output_difference) != metrics.end();
+  if (!plan.stated.contains(benchmark.workload)) return request;
+  request.metrics = metrics;
   if (std::ranges::none_of(request.metrics, is_leak)) request.leak_iterations = 0;
   return request;
 }

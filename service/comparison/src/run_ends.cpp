@@ -2,7 +2,11 @@
 
 namespace torchwatch::comparison {
 
-std::string not_taken(const Setting& setting) {
+std::string not_taken(const Setting& setting, Backend backend) {
+  if (backend != Backend::eager) {
+    return "an external workload is not compiled by " + std::string(to_string(backend)) +
+           ": what it compiles itself is a workload of its own";
+  }
   std::string switches;
   const auto add = [&](bool is_set, const char* name) {
     if (is_set) switches += (switches.empty() ? "" : ", ") + std::string(name);
@@ -25,8 +29,8 @@ executor::RunOutcome outcome_without(const Result<packages::Outcome>& outcome) {
   if (const auto* refusal = std::get_if<packages::Refusal>(&*outcome)) {
     return unsupported(refusal->reason);
   }
-  return executor::RunFailure{
-      .reason = std::get<packages::Killed>(*outcome).reason, .output = {}, .is_killed = true};
+  const auto& [reason, is_killed] = std::get<packages::Failed>(*outcome);
+  return executor::RunFailure{.reason = reason, .output = {}, .is_killed = is_killed};
 }
 
 executor::RunOutcome answered(executor::RunOutcome outcome, const std::string& token) {
@@ -56,8 +60,9 @@ storage::AttemptEnd end_of(const executor::RunSpec& run, const executor::RunOutc
   }
   auto result = std::get<RunResult>(outcome);
   if (!workload.empty()) result.environment.facts["workload"] = workload;
-  // What somebody's own program says beside its figures is not about outputs.
-  if (!workload.empty() && result.status == RunStatus::ok) result.reason.clear();
+  // What somebody's own program says beside its figures is not about outputs, unless it lacks them.
+  const bool lacks_outputs = run.request.outputs && result.outputs.empty();
+  if (!workload.empty() && result.status == RunStatus::ok && !lacks_outputs) result.reason.clear();
   if (result.status != RunStatus::failed) return {token, std::move(result)};
   return {token, storage::AttemptFailure{result.reason, {}}};
 }

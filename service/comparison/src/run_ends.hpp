@@ -11,14 +11,14 @@ namespace torchwatch::comparison {
 
 // What runs come to, with a process and without one.
 
-/// Returns why an external workload cannot be run under a setting; empty where it can. It decides
-/// itself on what a runner's switches decide for the suite's workloads.
-std::string not_taken(const Setting&);
+/// Returns why an external workload cannot be run under a setting and a backend; empty where it
+/// can. It decides itself on what a runner's switches decide for the suite's workloads.
+std::string not_taken(const Setting&, Backend);
 
 /// Without its attempt, as the partner of a pair ends in the same way.
 executor::RunOutcome unsupported(const std::string& reason);
 
-/// What a run comes to whose package was refused, or whose making was killed or answered nonsense.
+/// What a run comes to whose package was refused, or whose making has failed or answered nonsense.
 executor::RunOutcome outcome_without(const Result<packages::Outcome>&);
 
 /// Gives a copy of an outcome to the attempt that asked.

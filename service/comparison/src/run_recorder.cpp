@@ -133,7 +133,12 @@ Result<RunRecorder::Issued> RunRecorder::issue(const RunSlot& slot, const Plan& 
   if (external != nullptr) {
     issued.run.command = command_of(*external);
     issued.workload = fingerprint(*external).value_or("not readable");
-    auto reason = not_taken(measured.setting);
+    auto reason = not_taken(measured.setting, as_run.variant.backend);
+    // A workload in the place of another may not be measured in all of its passes.
+    if (reason.empty() && issued.run.request.metrics.empty() && !manner.watches_operators) {
+      reason =
+          "\"" + external->name + "\" states nothing of the pass " + std::string(to_string(pass));
+    }
     if (!reason.empty()) issued.without_run = unsupported(reason);
     issued.decides_for_both = true;
   }

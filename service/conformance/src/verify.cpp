@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "partner.hpp"
+#include "torchwatch/detect/output_verdict.hpp"
 #include "torchwatch/executor/external_command.hpp"
 #include "torchwatch/figures/figures.hpp"
 
@@ -35,6 +36,10 @@ class Asking {
   const Subject& subject() const { return subject_; }
   const std::filesystem::path& scratch() const { return scratch_; }
 
+  bool states(Metric metric) const {
+    return std::ranges::find(subject_.metrics, metric) != subject_.metrics.end();
+  }
+
   std::vector<Metric> metrics_of(Pass pass) const {
     std::vector<Metric> metrics;
     std::ranges::copy_if(subject_.metrics, std::back_inserter(metrics),
@@ -58,6 +63,7 @@ class Asking {
     request.enough_ns = 50 * kSampleNs;
     request.batch_below_ns = kSampleNs;
     request.metrics = metrics_of(pass);
+    request.outputs = pass == Pass::memory && states(Metric::output_difference);
     const bool has_leaks = std::ranges::any_of(request.metrics, is_leak);
     request.leak_iterations = has_leaks ? kLevels : 0;
     request.limits.time_ms = subject_.time_limit.count();
@@ -250,6 +256,27 @@ Result<Finding> check_memory(const Asking& asking) {
                  "state a peak above the level before the workload is made, after the warm-up");
 }
 
+/// What one build computes twice is equal: what is not would be blamed on a commit.
+Result<Finding> check_outputs(const Asking& asking) {
+  TW_TRY(const auto first, asking.run(asking.spec(Pass::memory)));
+  TW_TRY(const auto second, asking.run(asking.spec(Pass::memory)));
+  const auto* one = ok_result(first);
+  const auto* other = ok_result(second);
+  const std::string asked = "the outputs of one iteration, twice";
+  const std::string remedy =
+      "make the workload anew, seed what is random, and state what its first iteration computes";
+  if (one == nullptr || other == nullptr) {
+    return finding("outputs", asked, false, misfortune(one == nullptr ? first : second), remedy);
+  }
+  const auto apart = detect::output_difference(one->outputs, other->outputs);
+  const bool holds = apart <= detect::tolerated_difference(Precision::fp32, {});
+  auto came = figures::count(one->outputs.size(), "output") + ", ";
+  came += apart == 0
+              ? "equal in both runs"
+              : figures::value(Metric::output_difference, static_cast<double>(apart)) + " apart";
+  return finding("outputs", asked, holds, came, remedy);
+}
+
 Result<Finding> check_turns(const Asking& asking) {
   TW_TRY(const auto partner, Partner::open(asking.scratch()));
   auto spec = asking.spec(Pass::timing);
@@ -310,7 +337,11 @@ Result<std::vector<Finding>> verify(executor::Executor& executor, const Subject&
       checks.insert(checks.end(), {check_turns, check_pair});
     }
   }
-  if (!asking.metrics_of(Pass::memory).empty()) checks.push_back(check_memory);
+  const bool has_outputs = asking.states(Metric::output_difference);
+  if (asking.metrics_of(Pass::memory).size() > (has_outputs ? 1U : 0U)) {
+    checks.push_back(check_memory);
+  }
+  if (has_outputs) checks.push_back(check_outputs);
   for (const auto check : checks) {
     TW_TRY(auto found, check(asking));
     findings.push_back(std::move(found));

@@ -60,6 +60,7 @@ class LoggedChannel final : public channel::Channel {
 
   Result<std::vector<channel::Offer>> list(std::stop_token stop) override;
   Result<builds::Tree> fetch(const channel::Offer&, std::stop_token stop) override;
+  std::string manner() const override { return channel_->manner(); }
   std::optional<std::size_t> at_first() const override { return channel_->at_first(); }
 
  private:

@@ -55,6 +55,9 @@ Result<BuildRow> published_build(Application& application, const std::string& te
     TW_TRY(const auto tree, services.channel.fetch(*offer, stop));
     return known(application, BuildOrigin::nightly, *offer, tree);
   }
+  // An index forgets its old ones.
+  TW_TRY(const auto kept, requests::known_build(services.database, text));
+  if (kept && kept->origin == BuildOrigin::nightly && kept->name == text) return *kept;
   if (requests::is_release(text)) {
     services.progress.phase_started("fetching release " + text);
     TW_TRY(const auto tree, application.releases().fetch({text}, stop));

@@ -53,8 +53,9 @@ std::array<protocol::Interleave, 2> pipes_of(const fs::path& scratch,
                                              const std::array<RunSpec, 2>& specs) {
   const auto first = AttemptFolder::path_of(scratch, specs[0]) / "pipe";
   const auto second = AttemptFolder::path_of(scratch, specs[1]) / "pipe";
-  return {protocol::Interleave{.own = first, .other = second, .begins = true},
-          protocol::Interleave{.own = second, .other = first, .begins = false}};
+  const bool agree = !specs[0].command && !specs[1].command;
+  return {protocol::Interleave{.own = first, .other = second, .begins = true, .agrees = agree},
+          protocol::Interleave{.own = second, .other = first, .begins = false, .agrees = agree}};
 }
 
 /// Its own folder, to write; of the other run of a pair, only the pipe.

@@ -63,13 +63,17 @@ bool is_known(const IncidentRow& incident) {
   return incident.acceptance || incident.state != storage::IncidentState::closed;
 }
 
-/// Returns for each benchmark the index in `before` of the newest build with a known change.
-Result<std::map<Benchmark, std::size_t>> known_changes(comparison::Services& services,
-                                                       const ComparisonRow& nightly,
-                                                       const std::vector<ComparisonRow>& before) {
+/// What is measured together: a change of times says nothing of memory.
+using Measured = std::pair<Benchmark, Pass>;
+
+/// Returns for each benchmark and pass the index in `before` of the newest build with a known
+/// change.
+Result<std::map<Measured, std::size_t>> known_changes(comparison::Services& services,
+                                                      const ComparisonRow& nightly,
+                                                      const std::vector<ComparisonRow>& before) {
   storage::ComparisonStore comparisons(services.database);
   TW_TRY(const auto incidents, storage::IncidentStore(services.database).list(kIncidentsMax));
-  std::map<Benchmark, std::size_t> newest;
+  std::map<Measured, std::size_t> newest;
   for (const auto& incident : incidents) {
     if (!is_known(incident)) continue;
     TW_TRY(const auto found_by, comparisons.get(incident.comparison));
@@ -78,25 +82,34 @@ Result<std::map<Benchmark, std::size_t>> known_changes(comparison::Services& ser
     if (changed == before.end()) continue;
     const auto index = static_cast<std::size_t>(changed - before.begin());
     for (const auto& row : incident.series) {
-      const auto [known, is_new] = newest.emplace(row.series.benchmark, index);
+      const Measured measured{row.series.benchmark, pass_of(row.series.metric)};
+      const auto [known, is_new] = newest.emplace(measured, index);
       if (!is_new) known->second = std::min(known->second, index);
     }
   }
   return newest;
 }
 
-/// Returns the nightly's benchmarks by the index in `before` of the build to compare them with.
-Result<std::map<std::size_t, std::vector<Benchmark>>> drift_benchmarks(
+/// What is compared with one build.
+using Part = std::pair<std::size_t, std::vector<Pass>>;  ///< its index in `before`, and what of it
+
+/// Returns the nightly's benchmarks by the build to compare them with.
+Result<std::map<Part, std::vector<Benchmark>>> drift_benchmarks(
     comparison::Services& services, const Comparison& nightly,
     const std::vector<ComparisonRow>& before) {
   TW_TRY(const auto candidate, storage::BuildStore(services.database).get(nightly.row.candidate));
   TW_TRY(const auto oldest, oldest_on_disk(services, before, candidate.content_hash));
   TW_TRY(const auto known, known_changes(services, nightly.row, before));
-  std::map<std::size_t, std::vector<Benchmark>> benchmarks;
+  std::map<Part, std::vector<Benchmark>> benchmarks;
   for (const auto& benchmark : nightly.plan.benchmarks) {
-    const auto change = known.find(benchmark);
-    const auto index = change == known.end() ? oldest : std::min(oldest, change->second);
-    if (index > 0) benchmarks[index].push_back(benchmark);
+    std::map<std::size_t, std::vector<Pass>> passes;
+    for (const auto pass : nightly.plan.passes) {
+      const auto change = known.find({benchmark, pass});
+      passes[change == known.end() ? oldest : std::min(oldest, change->second)].push_back(pass);
+    }
+    for (const auto& part : passes) {
+      if (part.first > 0) benchmarks[part].push_back(benchmark);
+    }
   }
   return benchmarks;
 }
@@ -111,8 +124,10 @@ Status open_drift_comparisons(comparison::Services& services, const Comparison& 
   TW_TRY(const int position, comparisons.nightlies_until(nightly.row.id));
   if (!is_due(position, before, settings.drift_every)) return {};
   TW_TRY(auto benchmarks, drift_benchmarks(services, nightly, before));
-  for (auto& [index, some] : benchmarks) {
+  for (auto& [part, some] : benchmarks) {
+    const auto& [index, passes] = part;
     auto plan = nightly.plan;
+    plan.passes = passes;
     // Rounding does not add up as slowdowns do, and a change that was undone would be reported once
     // more.
     plan.outputs = false;

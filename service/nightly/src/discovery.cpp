@@ -37,10 +37,15 @@ struct Look {
 /// Brings a build here and checks it.
 Result<BuildRow> make_ready(comparison::Services& services, BuildRow row, const Offer& offer,
                             std::stop_token stop) {
-  TW_TRY(const auto tree, services.channel.fetch(offer, stop));
+  const auto tree = services.channel.fetch(offer, stop);
+  // The channel has just listed it: what it lacks it may have soon, or it lists it no longer.
+  if (!tree && tree.error().code == ErrorCode::not_found) {
+    return fail(tree.error().as(ErrorCode::unavailable));
+  }
+  if (!tree) return fail(tree.error());
   row.fingerprint = offer.fingerprint;
-  return comparison::mark_ready(services, std::move(row), tree,
-                                trunk_commit_of(services, tree, std::move(stop)));
+  return comparison::mark_ready(services, std::move(row), *tree,
+                                trunk_commit_of(services, *tree, std::move(stop)));
 }
 
 /// A build that came while [source] did not know its commit learns its trunk commit once it does.
@@ -160,6 +165,13 @@ Result<BuildRow> fetch(comparison::Services& services, const BuildRow& row, cons
   return storage::BuildStore(services.database).get(now.id);
 }
 
+/// Whether the service met the build while it followed the channel. One that was fetched by its
+/// name has no place among the others.
+bool is_followed(const BuildRow& row) {
+  const bool is_named = row.state == storage::BuildState::ready && row.place == 0;
+  return row.origin == storage::BuildOrigin::nightly && !is_named;
+}
+
 /// Leaves out what was published before the service began to follow the channel: an index has
 /// hundreds of builds, and each takes gigabytes.
 Result<std::vector<Offer>> followed(comparison::Services& services, std::vector<Offer> offers) {
@@ -167,13 +179,11 @@ Result<std::vector<Offer>> followed(comparison::Services& services, std::vector<
   if (!at_first || offers.size() <= *at_first) return offers;
   TW_TRY(const auto builds, storage::BuildStore(services.database).list());
   const auto is_known = [&](const Offer& offer) {
-    return std::ranges::any_of(builds, [&](const BuildRow& row) {
-      return row.origin == storage::BuildOrigin::nightly && row.name == offer.name;
-    });
+    return std::ranges::any_of(
+        builds, [&](const BuildRow& row) { return row.name == offer.name && is_followed(row); });
   };
   const auto newest = offers.end() - static_cast<std::ptrdiff_t>(*at_first);
-  const auto first = std::find_if(offers.begin(), newest, is_known);
-  offers.erase(offers.begin(), first);
+  offers.erase(offers.begin(), std::find_if(offers.begin(), newest, is_known));
   return offers;
 }
 

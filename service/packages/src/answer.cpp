@@ -54,10 +54,13 @@ Result<Answer> read_answer(const fs::path& file) {
   if (!object.is_object()) return damaged(file, "is not a JSON object");
   const auto status = text_in(object, "status");
   const auto reason = text_in(object, "reason");
-  if (status == "failed") return fail(ErrorCode::unavailable, reason);
   Answer answer;
+  if (status != "ok" && reason.empty()) return damaged(file, "is not ok and has no reason");
+  if (status == "failed") {
+    answer.failure = reason;
+    return answer;
+  }
   if (status == "unsupported") {
-    if (reason.empty()) return damaged(file, "refuses without a reason");
     answer.refusal = reason;
     answer.is_kept = object.value("keep", json(true)) != json(false);
     return answer;

@@ -1,11 +1,14 @@
 #include "torchwatch/packages/package_store.hpp"
 
 #include <algorithm>
+#include <array>
+#include <fstream>
 
 #include "answer.hpp"
 #include "package_tools.hpp"
 #include "torchwatch/builds/folder_lock.hpp"
 #include "torchwatch/builds/last_use.hpp"
+#include "torchwatch/builds/tool_environment.hpp"
 #include "torchwatch/digest/sha256.hpp"
 #include "torchwatch/platform/folder.hpp"
 #include "torchwatch/platform/publish.hpp"
@@ -18,6 +21,8 @@ using Settings = PackageStore::Settings;
 
 constexpr std::size_t kFolderDigits = 20;
 constexpr std::size_t kProgramBytesMax = 1U << 20U;
+/// What says which compiler is taken, and how it is called.
+constexpr std::array kCompiler{"CXX", "CXXFLAGS", "CFLAGS", "LDFLAGS"};
 
 /// The request for the graph: what is not part of it would make other keys.
 protocol::Request graph_of(const protocol::Request& asked, int threads) {
@@ -56,11 +61,29 @@ void add_python(const fs::path& tree, digest::Sha256& hash) {
   for (const auto& file : files) hash.add_field(file);
 }
 
+/// Kernels are compiled for the processor that they are compiled on.
+void add_processor(digest::Sha256& hash) {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line) && !line.empty();) {
+    if (line.starts_with("model name") || line.starts_with("flags")) hash.add_field(line);
+  }
+}
+
+void add_compiler(digest::Sha256& hash) {
+  const auto environment = builds::tool_environment();
+  for (const auto* name : kCompiler) {
+    const auto found = environment.find(name);
+    hash.add_field(found == environment.end() ? "" : found->second);
+  }
+}
+
 std::string key_of(const Settings& settings, const Wanted& wanted) {
   digest::Sha256 hash;
   hash.add_field(wanted.tree.content_hash);
   add_python(wanted.tree.folder, hash);
   hash.add_field(wanted.kit.key);
+  add_processor(hash);
+  add_compiler(hash);
   hash.add_field(platform::read_file(settings.program, kProgramBytesMax).value_or(""));
   hash.add_field(settings.python);
   hash.add_field(std::to_string(settings.time_limit.count()));

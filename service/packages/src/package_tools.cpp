@@ -111,7 +111,8 @@ Result<Outcome> outcome_of_failure(const Settings& settings, const Step& step,
   }
   const auto what = step.name + ": " + process::describe(end) + last_line(outcome.output);
   if (is_crash(end)) return Refusal{what};
-  if (is_kill(end)) return Killed{what};
+  if (is_kill(end)) return Failed{.reason = what, .is_killed = true};
+  if (std::holds_alternative<process::OutputLimit>(end)) return Failed{.reason = what};
   if (std::holds_alternative<process::Cancelled>(end)) return fail(ErrorCode::cancelled, what);
   return fail(ErrorCode::unavailable, what);
 }
@@ -146,6 +147,7 @@ Result<Outcome> make_package(const Settings& settings, const Wanted& wanted, con
     TW_TRY(auto ended, carry_out(step, settings, end, processes, stop));
     if (auto* without_answer = std::get_if<Outcome>(&ended)) return std::move(*without_answer);
     const auto& answer = std::get<Answer>(ended);
+    if (answer.failure) return Failed{.reason = *answer.failure};
     if (answer.refusal) return Refusal{.reason = *answer.refusal, .is_kept = answer.is_kept};
     package.compile_time_ns = answer.compile_time_ns;
     package.compile_peak = answer.compile_peak;

@@ -35,6 +35,11 @@ std::vector<std::string> listed(const config::Config& config) {
   return channel::names_of(offers.value_or(std::vector<channel::Offer>{}));
 }
 
+/// Whether the text may name a nightly of an index, which is asked when the request's turn comes.
+bool may_be_nightly(const config::Config& config, const std::string& text) {
+  return config.channel.kind != config::ChannelKind::directory && is_nightly_version(text);
+}
+
 Result<CommitHistory> history_of(const config::Config& config) {
   if (config.source.repository.empty()) {
     return fail(
@@ -81,6 +86,7 @@ Status check_build(const Ground& ground, const std::string& text, Asking asking)
   }
   const auto published = listed(ground.config);
   if (is_among(published, text) || is_release(text)) return {};
+  if (may_be_nightly(ground.config, text)) return {};
   if (is_here) return check_known_build(ground, text, published);
   return fail(unknown_build(text, asking, published).as(ErrorCode::invalid));
 }

@@ -56,6 +56,17 @@ bool is_release(const std::string& text) {
          text.find('.') != std::string::npos;
 }
 
+bool is_nightly_version(const std::string& text) {
+  constexpr std::string_view kDev = ".dev";
+  constexpr std::string_view kOfFlavours = "abcdefghijklmnopqrstuvwxyz0123456789.";
+  const auto dev = text.find(kDev);
+  if (dev == std::string::npos || !is_release(text.substr(0, dev))) return false;
+  const auto end = std::min(text.find('+'), text.size());
+  const auto number = std::string_view(text).substr(dev + kDev.size(), end - dev - kDev.size());
+  return !number.empty() && number.find_first_not_of("0123456789") == std::string::npos &&
+         text.find_first_not_of(kOfFlavours, end + 1) == std::string::npos;
+}
+
 Result<std::optional<BuildRow>> known_build(storage::Database& database, const std::string& text) {
   TW_TRY(const auto rows, storage::BuildStore(database).list());
   std::optional<BuildRow> newest;

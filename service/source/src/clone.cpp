@@ -98,6 +98,10 @@ Status Clone::refresh(std::stop_token stop) {
 }
 
 Status Clone::fetch(const std::string& commit, std::stop_token stop) {
+  // git takes what begins with a hyphen for an option, and other words for branches.
+  if (!is_commit_name(commit)) {
+    return fail(ErrorCode::not_found, "\"" + commit + "\" is not the name of a commit");
+  }
   TW_TRY(const auto lock, builds::FolderLock::acquire(settings_.folder));
   remove_leftovers(settings_.folder);
   const auto fetched = run({"fetch", "--quiet", "--no-tags", "origin", commit}, std::move(stop));

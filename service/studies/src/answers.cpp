@@ -1,12 +1,12 @@
 #include "answers.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <ostream>
 
 #include "torchwatch/figures/figures.hpp"
 #include "torchwatch/platform/clock.hpp"
 #include "torchwatch/report/view.hpp"
+#include "torchwatch/terminal/geometric_means.hpp"
 #include "torchwatch/terminal/table.hpp"
 
 namespace torchwatch::studies {
@@ -14,12 +14,8 @@ namespace {
 
 using nlohmann::json;
 using storage::VerdictRow;
+using terminal::ran_on_both;
 using terminal::Table;
-
-bool ran_on_both(const VerdictRow& row) {
-  return row.ratio > 0 && std::isfinite(row.ratio) && row.verdict != Verdict::failed &&
-         row.verdict != Verdict::unsupported;
-}
 
 std::string count_of(const std::vector<VerdictRow>& rows, std::vector<Verdict> verdicts) {
   const auto count = std::ranges::count_if(rows, [&](const VerdictRow& row) {
@@ -99,15 +95,9 @@ void print_origin(std::ostream& out, const std::vector<Answer>& answers,
 }  // namespace
 
 Times times_of(const std::vector<VerdictRow>& verdicts) {
-  Times times;
-  double sum = 0;
-  for (const auto& row : verdicts) {
-    if (row.series.metric != Metric::time || !ran_on_both(row)) continue;
-    sum += std::log(row.ratio);
-    ++times.benchmarks;
-  }
-  if (times.benchmarks > 0) times.ratio = std::exp(sum / times.benchmarks);
-  return times;
+  const auto means = terminal::geometric_means(verdicts);
+  const auto time = std::ranges::find(means, Metric::time, &terminal::GeometricMean::metric);
+  return time == means.end() ? Times{} : Times{time->ratio, time->benchmarks};
 }
 
 void print_table(std::ostream& out, const StudyFile& study, const std::vector<Answer>& answers,

@@ -11,6 +11,7 @@
 #include "torchwatch/records/hex.hpp"
 #include "torchwatch/report/outcome.hpp"
 #include "torchwatch/report/view.hpp"
+#include "torchwatch/terminal/geometric_means.hpp"
 #include "torchwatch/terminal/table.hpp"
 
 namespace torchwatch::terminal {
@@ -107,6 +108,21 @@ void print_table(std::ostream& out, const std::string& heading, const Rows& rows
                figures::value(metric, effect.candidate_value),
                std::to_string(row.runs)});
   }
+  table.print(out, screen);
+}
+
+/// What two settings are to each other as a whole, where more than one benchmark says it.
+void print_means(std::ostream& out, const Rows& rows, const Screen& screen) {
+  Table table({{"metric"}, {"change", Table::Align::right}, {"benchmarks", Table::Align::right}},
+              2);
+  const auto means = geometric_means(rows);
+  for (const auto& mean : means) {
+    table.add(
+        {to_string(mean.metric), figures::change(mean.ratio), std::to_string(mean.benchmarks)});
+  }
+  const auto is_of_several = [](const GeometricMean& mean) { return mean.benchmarks > 1; };
+  if (std::ranges::none_of(means, is_of_several)) return;
+  out << "\nGeometric means over the benchmarks that ran on both sides\n";
   table.print(out, screen);
 }
 
@@ -257,6 +273,7 @@ void print(std::ostream& out, const ComparisonFacts& facts, bool all, const Scre
   print_reasons(out, "Could not be decided", sorted.undecided, Tone::doubtful, all, screen);
   // What a setting cannot be applied to is an answer of a study.
   if (facts.study) {
+    print_means(out, facts.verdicts, screen);
     print_reasons(out, "Not supported", sorted.unsupported, Tone::plain, all, screen);
   }
   if (all && !sorted.unchanged.empty()) {

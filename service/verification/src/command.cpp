@@ -5,6 +5,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <ostream>
+#include <ranges>
 #include <utility>
 
 #include "torchwatch/commands/application_command.hpp"
@@ -35,7 +36,13 @@ struct Options {
   std::vector<std::string> metrics;
   std::vector<std::string> readable;
   std::string device = "cpu";
-  std::string mode = "infer";
+  std::string mode;
+};
+
+/// What was found of a subject, which is a command in one configuration.
+struct Verified {
+  Subject subject;
+  std::vector<Finding> findings;
 };
 
 /// A folder that is removed with its object.
@@ -72,21 +79,43 @@ std::vector<std::string> absolute_words(std::vector<std::string> words) {
   return words;
 }
 
-Result<Subject> subject_of(const config::Config& config, const Options& options) {
+/// A workload of the configuration, in each of its modes or in the one that was asked for.
+Result<std::vector<Subject>> subjects_of(const config::ExternalWorkload& named,
+                                         const Options& options) {
+  const bool says_more =
+      options.words.size() > 1 || !options.metrics.empty() || !options.readable.empty();
+  if (says_more) {
+    return fail(ErrorCode::invalid,
+                "\"" + named.name + "\" has its arguments, metrics and files in [[suite.external]]",
+                "change them there, or give the path of a program");
+  }
+  auto modes = named.modes;
+  if (!options.mode.empty()) {
+    TW_TRY(const auto mode, parse_mode(options.mode));
+    modes = {mode};
+  }
+  std::vector<Subject> subjects;
+  for (const auto mode : modes) {
+    auto& subject = subjects.emplace_back();
+    subject.name = named.name;
+    subject.command = comparison::command_of(named);
+    subject.configuration = {named.device, mode};
+    subject.metrics = named.metrics;
+  }
+  return subjects;
+}
+
+Result<std::vector<Subject>> subjects_of(const config::Config& config, const Options& options) {
+  const auto& first = options.words.front();
+  if (const auto* named = comparison::external_workload(config, first)) {
+    return subjects_of(*named, options);
+  }
   Subject subject;
   TW_TRY(subject.configuration.device, parse_device(options.device));
-  TW_TRY(subject.configuration.mode, parse_mode(options.mode));
+  TW_TRY(subject.configuration.mode, parse_mode(options.mode.empty() ? "infer" : options.mode));
   for (const auto& word : options.metrics) {
     TW_TRY(const auto metric, parse_judged_metric(word));
     subject.metrics.push_back(metric);
-  }
-  const auto& first = options.words.front();
-  if (const auto* named = comparison::external_workload(config, first)) {
-    subject.name = named->name;
-    subject.command = comparison::command_of(*named);
-    subject.configuration = {named->device, named->modes.front()};
-    subject.metrics = named->metrics;
-    return subject;
   }
   if (first.find('/') == std::string::npos) {
     return fail(ErrorCode::invalid, "no [[suite.external]] is called \"" + first + "\"",
@@ -97,7 +126,7 @@ Result<Subject> subject_of(const config::Config& config, const Options& options)
     subject.command.readable.push_back(fs::absolute(path).lexically_normal());
   }
   if (subject.metrics.empty()) subject.metrics = {Metric::time};
-  return subject;
+  return std::vector{subject};
 }
 
 /// Returns the tree that was named, or that of the newest build that is known and still there.
@@ -109,28 +138,43 @@ Result<fs::path> tree_of(const config::Config& config, const std::string& named)
   }
   if (const auto database = daemon::open_reader(config)) {
     TW_TRY(const auto builds, storage::BuildStore(**database).list());
-    for (const auto& build : builds) {
-      if (fs::is_directory(fs::path(build.folder) / "lib", ignored)) return fs::path(build.folder);
+    for (const auto& build : builds | std::views::reverse) {
+      const bool is_usable = build.state == storage::BuildState::ready && build.unusable.empty();
+      if (is_usable && fs::is_directory(fs::path(build.folder) / "lib", ignored)) {
+        return fs::path(build.folder);
+      }
     }
   }
   return fail(ErrorCode::not_found, "no build is known yet",
               "name a tree with --tree: an unpacked LibTorch, or torch of a Python environment");
 }
 
-json to_json(const Subject& subject, const fs::path& tree, const std::vector<Finding>& findings) {
+json to_json(const std::vector<Verified>& all, const fs::path& tree) {
   auto items = json::array();
-  for (const auto& each : findings) {
-    items.push_back({{"check", each.check},
-                     {"holds", each.holds},
-                     {"asked", each.asked},
-                     {"came", each.came},
-                     {"remedy", each.remedy.empty() ? json() : json(each.remedy)}});
+  for (const auto& [subject, findings] : all) {
+    for (const auto& each : findings) {
+      items.push_back({{"check", each.check},
+                       {"configuration", to_string(subject.configuration)},
+                       {"holds", each.holds},
+                       {"asked", each.asked},
+                       {"came", each.came},
+                       {"remedy", each.remedy.empty() ? json() : json(each.remedy)}});
+    }
   }
+  const auto& first = all.front().subject;
   return {{"schema", 1},
-          {"command", subject.command.words},
+          {"command", first.command.words},
           {"tree", tree.string()},
-          {"configuration", to_string(subject.configuration)},
+          {"configuration", to_string(first.configuration)},
           {"items", std::move(items)}};
+}
+
+std::size_t failures(const std::vector<Verified>& all) {
+  std::size_t count = 0;
+  for (const auto& each : all) {
+    count += static_cast<std::size_t>(std::ranges::count(each.findings, false, &Finding::holds));
+  }
+  return count;
 }
 
 void print(const Invocation& invocation, const std::vector<Finding>& findings) {
@@ -145,8 +189,16 @@ void print(const Invocation& invocation, const std::vector<Finding>& findings) {
     table.add({each.check, each.holds ? "yes" : "no", each.asked, each.came, each.remedy});
   }
   commands::print_table(invocation, table);
-  const auto failed =
-      static_cast<std::size_t>(std::ranges::count(findings, false, &Finding::holds));
+}
+
+void print(const Invocation& invocation, const std::vector<Verified>& all) {
+  for (const auto& [subject, findings] : all) {
+    const auto configuration = to_string(subject.configuration);
+    if (all.size() > 1) invocation.out << configuration << "\n\n";
+    print(invocation, findings);
+    if (all.size() > 1) invocation.out << '\n';
+  }
+  const auto failed = failures(all);
   invocation.out << (failed == 0 ? "\nThe command conforms.\n"
                                  : "\nThe command does not conform: " +
                                        figures::count(failed, "check") + " failed.\n");
@@ -154,10 +206,8 @@ void print(const Invocation& invocation, const std::vector<Finding>& findings) {
 
 Outcome run_verify(const Invocation& invocation, const Options& options) {
   TW_TRY(const auto config, invocation.load_config());
-  TW_TRY(auto subject, subject_of(config, options));
+  TW_TRY(const auto subjects, subjects_of(config, options));
   TW_TRY(const auto tree, tree_of(config, options.tree));
-  subject.libraries = tree / "lib";
-  subject.time_limit = config.measure.time_limit;
   TW_TRY(const auto lock, executor::MachineLock::acquire(config.executor.machine_lock));
   TW_TRY(const auto scratch, ScratchFolder::make());
   const auto processes = process::make_process_runner(scratch.path().string());
@@ -168,15 +218,22 @@ Outcome run_verify(const Invocation& invocation, const Options& options) {
   settings.bind_to_cores = process::may_raise_priority();
   executor::LocalExecutor executor(*processes, scratch.path() / "runs", settings);
   platform::SystemRandom random;
-  TW_TRY(const auto findings,
-         conformance::verify(executor, subject, random, scratch.path(), invocation.stop));
-  if (invocation.json) {
-    invocation.out << to_json(subject, tree, findings).dump(2) << '\n';
-  } else {
-    print(invocation, findings);
+  std::vector<Verified> all;
+  for (auto subject : subjects) {
+    subject.libraries = tree / "lib";
+    subject.time_limit = config.measure.time_limit;
+    const auto folder = scratch.path() / to_string(subject.configuration);
+    std::error_code ignored;
+    fs::create_directory(folder, ignored);  // a pipe in it cannot be made then, which is said
+    TW_TRY(auto findings, conformance::verify(executor, subject, random, folder, invocation.stop));
+    all.push_back({std::move(subject), std::move(findings)});
   }
-  const bool conforms = std::ranges::all_of(findings, &Finding::holds);
-  return conforms ? ExitStatus::done : ExitStatus::wrong_use;
+  if (invocation.json) {
+    invocation.out << to_json(all, tree).dump(2) << '\n';
+  } else {
+    print(invocation, all);
+  }
+  return failures(all) == 0 ? ExitStatus::done : ExitStatus::wrong_use;
 }
 
 }  // namespace
@@ -206,8 +263,9 @@ void add_verify(commands::Commands& all, CLI::App& workload) {
   command.add_option("--device", options->device, "cpu or cuda")
       ->capture_default_str()
       ->check(commands::one_of({"cpu", "cuda"}));
-  command.add_option("--mode", options->mode, "train or infer")
-      ->capture_default_str()
+  command
+      .add_option("--mode", options->mode,
+                  "train or infer; default: infer, or each mode that [[suite.external]] names")
       ->check(commands::one_of({"train", "infer"}));
   command.footer("torchwatch workload verify --tree .deps/libtorch ./matmul");
 }

@@ -29,6 +29,16 @@ bool says_twice(const Variant& before, const Variant& after) {
          is_changed(&Variant::batch) || is_changed(&Variant::threads);
 }
 
+/// The long form of a word: "backend=aot_inductor".
+Status apply_word(Variant& variant, std::string_view name, std::string_view word) {
+  if (name == "precision=") {
+    TW_TRY(variant.precision, parse_precision(word));
+  } else {
+    TW_TRY(variant.backend, parse_backend(word));
+  }
+  return {};
+}
+
 Status apply_variant_part(Variant& variant, std::string_view part) {
   if (part.starts_with("batch=")) {
     TW_TRY(variant.batch, parse_count("batch", part.substr(6)));
@@ -37,6 +47,9 @@ Status apply_variant_part(Variant& variant, std::string_view part) {
   if (part.starts_with("threads=")) {
     TW_TRY(variant.threads, parse_count("threads", part.substr(8)));
     return {};
+  }
+  for (const std::string_view name : {"precision=", "backend="}) {
+    if (part.starts_with(name)) return apply_word(variant, name, part.substr(name.size()));
   }
   if (const auto precision = parse_precision(part)) {
     variant.precision = *precision;
@@ -164,10 +177,11 @@ Result<Variant> parse_variant(std::string_view text) {
     const auto before = variant;
     TW_TRY_VOID(apply_variant_part(variant, text.substr(0, comma)));
     if (says_twice(before, variant)) {
-      return fail(ErrorCode::invalid, "variant \"" + whole +
-                                          "\" says one thing twice; a variant has one precision, "
-                                          "one batch=N and one threads=N, and several variants "
-                                          "are several --variant");
+      return fail(ErrorCode::invalid,
+                  "variant \"" + whole +
+                      "\" says one thing twice; a variant has one precision, "
+                      "one backend, one batch=N and one threads=N, and several variants "
+                      "are several --variant");
     }
     if (comma == std::string_view::npos) return variant;
     text.remove_prefix(comma + 1);

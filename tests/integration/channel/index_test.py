@@ -140,10 +140,19 @@ class WheelIndex(IndexTest):
         self.assertEqual(self.listed(), waits)
         self.add(nightly(19), own)
         self.assertEqual(self.listed(), [*waits, nightly(19)])
-        # An index that has none of this Python is not waited for.
-        for day in (20, 21):
+        # Several in a row wait, but none where the index has had none of this Python lately.
+        for day in range(20, 28):
             self.add(nightly(day), OF_ANOTHER_PYTHON).uploaded = f"{now}"
-        self.assertEqual(self.listed(), [*waits, nightly(19), nightly(21)])
+        self.assertEqual(self.listed(), [*waits, nightly(19), nightly(27)])
+
+    def test_of_wheels_of_other_pythons_the_first_that_came_stays_the_one_that_is_taken(
+        self,
+    ) -> None:
+        for hour, python in ((9, "cp38"), (11, "cp37"), (10, "cp39")):
+            tag = f"{python}-{python}-manylinux_2_17_x86_64"
+            self.add(nightly(16), tag).uploaded = f"2026-08-16T{hour:02}:00:00Z"
+            (told,) = self.fingerprints()
+            self.assertIn("cp38", told)
 
     def test_a_file_whose_name_leads_out_of_its_folder_is_passed_over(self) -> None:
         self.add(nightly(16))

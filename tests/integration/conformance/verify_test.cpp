@@ -38,7 +38,7 @@ std::vector<Finding> verified(std::vector<std::string> words) {
   conformance::Subject subject;
   subject.command.words = std::move(words);
   subject.libraries = folder.write("torch/lib/libtorch_cpu.so", "library").parent_path();
-  subject.metrics = {Metric::time, Metric::heap_growth};
+  subject.metrics = {Metric::time, Metric::heap_growth, Metric::output_difference};
   return verified(subject);
 }
 
@@ -91,14 +91,14 @@ std::vector<std::string> failed(const std::vector<Finding>& findings) {
 TEST_CASE("a command that keeps the contract passes every check") {
   const auto findings = careless("nothing");
   require_all(findings);
-  CHECK(findings.size() == 11);
+  CHECK(findings.size() == 12);
 }
 
 TEST_CASE("each breach of the contract fails the check of its place, with what to do") {
   const std::vector<std::pair<std::string, std::string>> breaches{
       {"microseconds", "timing"}, {"enough", "enough"},   {"batches", "batches"},
       {"limit", "time limit"},    {"variant", "variant"}, {"passes", "other passes"},
-      {"turns", "interleaving"},  {"memory", "memory"}};
+      {"turns", "interleaving"},  {"memory", "memory"},   {"outputs", "outputs"}};
   for (const auto& [place, check] : breaches) {
     INFO(place);
     CHECK(failed(careless(place)) == std::vector{check});

@@ -13,6 +13,19 @@ using namespace torchwatch;
 using Catch::Contains;
 using Service = test::RunningService;
 
+TEST_CASE("the service's channel says in which manner it fetches, as the configuration has it") {
+  test::RunningService service;
+  service.config.channel.kind = config::ChannelKind::wheel_index;
+  service.config.channel.index = "http://127.0.0.1:9/simple";
+  const auto manner = [&](bool with_python) {
+    service.config.channel.python = with_python;
+    const auto application =
+        daemon::Application::open(service.config, service.progress, service.log).value();
+    return application->services().channel.manner();
+  };
+  CHECK(manner(false) != manner(true));
+}
+
 TEST_CASE("check says when an issue was last delivered, and what was not") {
   Service service;
   service.config.github.repository = "pytorch/pytorch";

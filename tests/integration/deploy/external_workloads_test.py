@@ -13,10 +13,15 @@ from support import CHECKOUT, DEPLOY, ScriptTest
 
 PYTHON = "/usr/bin/python3"
 EXAMPLE = DEPLOY / "workloads" / "mlp.py"
+CHOICES = DEPLOY / "workloads" / "choices.py"
 CAREFUL = (CHECKOUT / "tests" / "support" / "careless_workload.py", "nothing")
 IMPORTING = """
 from torchwatch_workload import import_torch, serve
 serve(lambda setting: import_torch().__name__.upper)
+"""
+RETURNING = """
+from torchwatch_workload import serve
+serve(lambda setting: lambda: {returned})
 """
 # Objects that hold themselves, which the collector alone frees: a full ring of them, made before
 # the first iteration, of which each iteration replaces some; or a list that grows.
@@ -94,6 +99,29 @@ class Contract(ScriptTest):
         refused = self.answer(self.folder, PYTHON, *CAREFUL, **coverage)
         self.assertEqual(refused["status"], "unsupported")
 
+    def test_numbers_that_an_iteration_returns_are_its_outputs(self) -> None:
+        module = self.folder / "returning.py"
+        asked = {"pass": "memory", "metrics": ["output_difference"], "outputs": True}
+        command = ("/usr/bin/env", f"PYTHONPATH={EXAMPLE.parent}", PYTHON, "-B", module)
+
+        def answer(returned: str) -> dict[str, Any]:
+            module.write_text(RETURNING.format(returned=returned))
+            return self.answer(self.folder, *command, **asked)
+
+        returned = "{'loss': -2.5, 'parts': [True, 10**400, None, 'text', float('nan')]}"
+        self.assertEqual(
+            answer(returned)["outputs"],
+            [
+                {"name": "loss", "scale": 2.5, "figures": [-2.5]},
+                {"name": "parts.0", "scale": 1.0, "figures": [1.0]},
+                {"name": "parts.1", "scale": None, "figures": [None]},
+                {"name": "parts.4", "scale": None, "figures": [None]},
+            ],
+        )
+        without = answer("None")
+        self.assertEqual((without["status"], without.get("outputs")), ("ok", None))
+        self.assertIn("returned no tensor and no number", without["reason"])
+
     def test_what_stands_beside_a_time_is_stated_as_far_as_it_is_known(self) -> None:
         own_batch = self.answer(self.folder, PYTHON, *CAREFUL)["values"]
         self.assertEqual(set(own_batch), {"time", "first_iteration"})
@@ -115,7 +143,7 @@ class Contract(ScriptTest):
         request.write_text(json.dumps(REQUEST | {"iteration": 1}))
         self.assertIn("iteration", violations("workload_request", request))
 
-    def test_the_example_in_python_measures_eager_and_compiled(self) -> None:
+    def python_tree(self) -> Path:
         named = os.environ.get("TORCHWATCH_PYTHON_TREE")
         if named is None:
             loud = (
@@ -123,11 +151,33 @@ class Contract(ScriptTest):
             )
             print(f"\n{'=' * len(loud)}\n{loud}\n{'=' * len(loud)}", file=sys.stderr)
             self.skipTest(loud)
-        command = ("/usr/bin/env", f"PYTHONPATH={Path(named).parent}", PYTHON, EXAMPLE)
+        return Path(named)
+
+    def test_the_example_in_python_measures_eager_and_compiled(self) -> None:
+        tree = self.python_tree()
+        command = ("/usr/bin/env", f"PYTHONPATH={tree.parent}", PYTHON, EXAMPLE)
         for words in (command, (*command, "--compile")):
-            found = self.answer(Path(named), *words)
+            found = self.answer(tree, *words)
             self.assertEqual(found["status"], "ok", found.get("reason"))
             self.assertGreaterEqual(len(found["samples_ns"]), 3)
+
+    def test_the_example_in_python_states_equal_outputs_twice(self) -> None:
+        tree = self.python_tree()
+        asked = {"pass": "memory", "metrics": ["output_difference"], "outputs": True}
+        command = ("/usr/bin/env", f"PYTHONPATH={tree.parent}", PYTHON, EXAMPLE)
+        for mode, names in (("infer", {"output"}), ("train", {"loss", "weights.0", "weights.3"})):
+            answers = [self.answer(tree, *command, **asked, mode=mode) for _ in range(2)]
+            self.assertEqual(answers[0]["outputs"], answers[1]["outputs"])
+            self.assertLessEqual(names, {one["name"].split()[0] for one in answers[0]["outputs"]})
+
+    def test_the_choices_of_a_study_are_measured(self) -> None:
+        tree = self.python_tree()
+        command = ("/usr/bin/env", f"PYTHONPATH={tree.parent}", PYTHON, CHOICES)
+        for name in ("adam_single", "adam_foreach", "channels_last", "root_each", "root_once"):
+            found = self.answer(tree, *command, name, mode="infer")
+            self.assertEqual(found["status"], "ok", found.get("reason"))
+        moved = self.answer(tree, *command, "moved_once", mode="infer")
+        self.assertEqual(moved["status"], "unsupported")
 
     def test_torch_is_imported_with_the_packages_of_its_tree_before_all_others(self) -> None:
         tree, other = self.folder / "torch", self.folder / "other"

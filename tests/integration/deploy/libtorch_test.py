@@ -291,7 +291,7 @@ class LibTorch(ScriptTest):
         self.assertEqual(done.returncode, 1)
         self.assertRegex(
             done.stderr,
-            f"error: cannot write .*{self.target.parent}.*: File too large: is the disk full",
+            f"error: cannot read or write .*{self.target.parent}.*: File too large: is the disk",
         )
         self.assertEqual(self.left_over(), ["libtorch.lock", "libtorch.wheels"])
         self.assertEqual(self.fetch().returncode, 0)

@@ -22,29 +22,31 @@ config::ExternalWorkload workload(const std::string& name) {
   return {
       .name = name,
       .command = {"/usr/bin/python3", TORCHWATCH_SOURCE_DIR "/tests/support/external_workload.py"},
-      .metrics = {Metric::time, Metric::heap_growth},
+      .metrics = {Metric::time, Metric::heap_growth, Metric::output_difference},
       .device = Device::cpu,
       .modes = {Mode::train},
       .readable = {}};
 }
 
-std::vector<test::ScriptedCommit> day_with_two_culprits_of_mine() {
+std::vector<test::ScriptedCommit> day_with_three_culprits_of_mine() {
   return {{"Start of the day", "noise 0.01 fixed"},
           {"Explain how to build the docs", ""},
           {"Add an overload", "# overload"},
           {"Check all elements twice", "time mine cpu-train 1.5"},
           {"Rename a variable", "# renamed"},
           {"Keep the last result", "heap mine cpu-train 4096"},
+          {"Round early", "result mine cpu-train 1.04"},
           {"Add a kernel for one shape", "# kernel"}};
 }
 
 /// A day with external workloads, carried out.
 struct Day {
   explicit Day(const std::vector<config::ExternalWorkload>& externals)
-      : day(folder.path(), day_with_two_culprits_of_mine()) {
+      : day(folder.path(), day_with_three_culprits_of_mine()) {
     auto config = day.config();
     config.suite.workloads.clear();  // all, and so the external ones
     config.suite.externals = externals;
+    config.measure.outputs = true;
     service = test::ScriptedService::open(config).value();
     const auto done = service->carry_out_due_comparisons();
     if (!done) FAIL(done.error().text());
@@ -88,12 +90,14 @@ TEST_CASE("an external workload is planned, measured, judged and searched like a
   Day day({workload("mine")});
   CHECK(day.verdict_of("mine", Metric::time) == Verdict::regressed);
   CHECK(day.verdict_of("mine", Metric::heap_growth) == Verdict::regressed);
+  CHECK(day.verdict_of("mine", Metric::output_difference) == Verdict::regressed);
   // Only what it states, in its mode alone.
-  CHECK(day.verdicts_of("mine").size() == 2);
+  CHECK(day.verdicts_of("mine").size() == 3);
   CHECK_FALSE(day.verdicts_of("dlrm").empty());
   const auto culprits = day.culprits();
   CHECK_THAT(culprits, Catch::VectorContains(day.day.commits()[3]));
   CHECK_THAT(culprits, Catch::VectorContains(day.day.commits()[5]));
+  CHECK_THAT(culprits, Catch::VectorContains(day.day.commits()[6]));
 }
 
 TEST_CASE("an external workload that cannot be started fails alone, with what to do") {

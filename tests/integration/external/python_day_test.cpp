@@ -22,6 +22,7 @@ namespace {
 constexpr int kCommits = 40;
 constexpr int kSlower = 12;
 constexpr int kLeaking = 27;
+constexpr int kRounding = 33;
 const std::string kSource = TORCHWATCH_SOURCE_DIR;
 
 std::string adam(int rounds) {
@@ -46,6 +47,12 @@ const std::string kAutogradLeaking =
     "def backward(values):\n"
     "    _last.append(bytearray(65536))\n"
     "    return [each * 2.0 for each in values]\n";
+const std::string kLoss =
+    "def mean(values):\n"
+    "    return sum(values) / len(values)\n";
+const std::string kLossRounding =
+    "def mean(values):\n"
+    "    return sum(values) / len(values) * 1.02\n";
 const std::string kModel =
     "from torchwatch_workload import import_torch, serve\n\n\n"
     "def make(setting):\n"
@@ -53,8 +60,9 @@ const std::string kModel =
     "    parameters = [float(number) for number in range(400)]\n"
     "    optimiser = torch.optim.Adam(parameters)\n\n"
     "    def step():\n"
-    "        torch.autograd.backward(parameters)\n"
-    "        optimiser.step()\n\n"
+    "        gradients = torch.autograd.backward(parameters)\n"
+    "        optimiser.step()\n"
+    "        return torch.loss.mean(gradients)\n\n"
     "    return step\n\n\n"
     "serve(make)\n";
 
@@ -65,6 +73,7 @@ test::TestCommit commit(int number) {
   made.files["torch/nn.py"] = "# Comment " + std::to_string(number) + "\n";
   if (number == kSlower) made.files = {{"torch/optim/adam.py", adam(130)}};
   if (number == kLeaking) made.files = {{"torch/autograd.py", kAutogradLeaking}};
+  if (number == kRounding) made.files = {{"torch/loss.py", kLossRounding}};
   return made;
 }
 
@@ -76,10 +85,11 @@ class PythonDay {
     const test::ScriptedDay fakes(folder_.path() / "fakes", {{"One", "noise 0"}});
     fs::create_directories(base().parent_path());
     fs::copy(folder_.path() / "fakes/nightlies/2026-08-16", base(), fs::copy_options::recursive);
-    folder_.write("packages/torch/__init__.py", "from . import autograd, nn, optim\n");
+    folder_.write("packages/torch/__init__.py", "from . import autograd, loss, nn, optim\n");
     folder_.write("packages/torch/optim/__init__.py", "from .adam import Adam\n");
     folder_.write("packages/torch/optim/adam.py", adam(100));
     folder_.write("packages/torch/autograd.py", kAutograd);
+    folder_.write("packages/torch/loss.py", kLoss);
     folder_.write("packages/torch/nn.py", "");
     folder_.write("mymodel.py", kModel);
     fs::copy(kSource + "/deploy/workloads/torchwatch_workload.py", folder_.path());
@@ -102,10 +112,11 @@ class PythonDay {
     config.suite.externals = {
         {.name = "mymodel",
          .command = {"/usr/bin/python3", (folder_.path() / "mymodel.py").string()},
-         .metrics = {Metric::time, Metric::heap_growth},
+         .metrics = {Metric::time, Metric::heap_growth, Metric::output_difference},
          .device = Device::cpu,
          .modes = {Mode::train},
          .readable = {}}};
+    config.measure.outputs = true;
     config.measure.enough = std::chrono::milliseconds(200);
     return config;
   }
@@ -133,7 +144,7 @@ class PythonDay {
 
 }  // namespace
 
-TEST_CASE("of forty commits that change Python alone, the slower and the leaking one are named") {
+TEST_CASE("of forty commits that change Python alone, the slow, leaking and wrong ones are named") {
   const PythonDay day;
   auto service = test::ScriptedService::open(day.config()).value();
   const auto done = service->carry_out_due_comparisons();
@@ -147,5 +158,5 @@ TEST_CASE("of forty commits that change Python alone, the slower and the leaking
       named.insert(culprit.commits.begin(), culprit.commits.end());
     }
   }
-  CHECK(named == std::set{day.sha(kSlower), day.sha(kLeaking)});
+  CHECK(named == std::set{day.sha(kSlower), day.sha(kLeaking), day.sha(kRounding)});
 }

@@ -1,5 +1,8 @@
 #include <catch2/catch.hpp>
+#include <fstream>
+#include <iterator>
 
+#include "temporary_folder.hpp"
 #include "torchwatch/models/network_workload.hpp"
 #include "torchwatch/models/registry.hpp"
 
@@ -71,6 +74,20 @@ std::string refusal_of(Forward forward) {
   }
 }
 
+std::vector<c10::IValue> tensors_in(const std::filesystem::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  const std::vector<char> bytes(std::istreambuf_iterator<char>(stream), {});
+  return torch::pickle_load(bytes).toTuple()->elements().vec();
+}
+
+/// Whether an operator of the graph changes its operand: its name ends in an underscore.
+bool changes_in_place(const torch::jit::Graph& graph) {
+  for (const auto* node : graph.nodes()) {
+    if (std::string_view(node->kind().toUnqualString()).ends_with('_')) return true;
+  }
+  return false;
+}
+
 double eager_sum_of(Forward forward) {
   return made(forward, {.mode = Mode::infer, .batch = 2})->outputs().front().sum;
 }
@@ -82,16 +99,16 @@ TEST_CASE("a traced forward computes what eager mode does, and is the graph alon
   const auto calls = workload->calls();
   for (int i = 0; i < 3; ++i) workload->step();
   const auto outputs = workload->outputs();
-  CHECK(workload->calls() == calls);
+  REQUIRE(workload->calls() == calls);
   REQUIRE(outputs.size() == 1);
-  CHECK(outputs.front().name == "scores");
-  CHECK(outputs.front().shape == std::vector<std::int64_t>{2, 2, 4, 4});
-  CHECK(outputs.front().sum == Approx(eager_sum_of(plainly)).epsilon(1e-3));
+  REQUIRE(outputs.front().name == "scores");
+  REQUIRE(outputs.front().shape == std::vector<std::int64_t>{2, 2, 4, 4});
+  REQUIRE(outputs.front().sum == Approx(eager_sum_of(plainly)).epsilon(1e-3));
 }
 
 TEST_CASE("a graph does not keep the network's weights beside its own") {
   const auto workload = made(plainly);
-  CHECK(workload->census().params_all == 0);
+  REQUIRE(workload->census().params_all == 0);
   workload->step();
 }
 
@@ -99,7 +116,27 @@ TEST_CASE("what a forward reads beside its parameters stays an input of the grap
   const auto workload = made(plainly);
   const auto before = workload->outputs().front().sum;
   workload->image().mul_(2);
-  CHECK(workload->outputs().front().sum != Approx(before).epsilon(1e-3));
+  REQUIRE(workload->outputs().front().sum != Approx(before).epsilon(1e-3));
+}
+
+TEST_CASE("a graph for a compiler changes nothing in place, and computes the same") {
+  const auto counting = [](Network& network, const torch::Tensor& image) {
+    auto positions = torch::arange(8) * 2;
+    positions += torch::arange(8);
+    auto scores = network(image + positions);
+    scores += 1;
+    return scores;
+  };
+  torch::manual_seed(kTraced.seed);
+  TestWorkload workload(kTraced, counting);
+  const torchwatch::test::TemporaryFolder folder;
+  export_forward(workload, folder.path().string());
+
+  auto graph = torch::jit::load(folder.path() / "graph.pt");
+  CHECK_FALSE(changes_in_place(*graph.get_method("forward").graph()));
+  const auto computed = graph.forward(tensors_in(folder.path() / "inputs.pt"));
+  const auto scores = computed.toTuple()->elements().front().toTensor();
+  REQUIRE(scores.sum().item<double>() == Approx(eager_sum_of(counting)).epsilon(1e-3));
 }
 
 TEST_CASE("a forward that draws random numbers is compared with the same ones") {
@@ -108,7 +145,7 @@ TEST_CASE("a forward that draws random numbers is compared with the same ones") 
   };
   const auto workload = made(drawing);
   const auto first = workload->outputs().front().sum;
-  CHECK(workload->outputs().front().sum != first);
+  REQUIRE(workload->outputs().front().sum != first);
 }
 
 TEST_CASE("a forward that decides by a value is refused: a trace would freeze the decision") {
@@ -132,7 +169,7 @@ TEST_CASE("what LibTorch refuses to trace is a reason of one line") {
   };
   const auto refusal = refusal_of(foreign);
   CHECK_THAT(refusal, Contains("TorchScript cannot take it: ") && Contains("grad"));
-  CHECK(refusal.find('\n') == std::string::npos);
+  REQUIRE(refusal.find('\n') == std::string::npos);
 }
 
 TEST_CASE("an iteration of more than one forward is not taken for the traced one") {
@@ -150,7 +187,7 @@ TEST_CASE("an iteration of more than one forward is not taken for the traced one
 
 TEST_CASE("TorchScript takes inference without autocast") {
   const Definition definition{.domain = "", .task = "", .paper = {1, 1}, .small = {1, 1}};
-  CHECK(unsupported_reason(definition, kTraced).empty());
+  REQUIRE(unsupported_reason(definition, kTraced).empty());
   CHECK_THAT(unsupported_reason(definition, {.backend = Backend::torchscript}),
              Contains("does not train"));
   auto with_autocast = kTraced;

@@ -110,6 +110,36 @@ TEST_CASE("a service that begins takes the newest two builds of an index, then a
   CHECK(followed.comparisons() == 3);  // the oldest has nothing to be compared with
 }
 
+TEST_CASE("a build that was fetched by its name brings none of those that came after it") {
+  FollowedIndex followed;
+  auto& index = followed.index;
+  index.publish("n0", "a", "0");
+  storage::BuildStore store(followed.service->services().database);
+  auto row = store.discover(storage::BuildOrigin::nightly, "n0").value();
+  row.version = "1";
+  row.content_hash = "named";
+  row.folder = followed.folder.path();
+  REQUIRE(store.mark_ready(row));
+  index.publish("n1", "b", "1");
+  index.publish("n2", "c", "2");
+  index.publish("n3", "d", "3");
+  followed.poll();
+  CHECK(index.fetched == Names{"n2", "n3"});
+}
+
+TEST_CASE("a file that is listed and not there is looked for again, and forgotten once unlisted") {
+  FollowedIndex followed;
+  auto& index = followed.index;
+  index.publish("n1", "a", "1");
+  index.fail_with(ErrorCode::not_found);
+  followed.poll();
+  CHECK(followed.builds(BuildState::rejected).empty());
+  index.fail_with(std::nullopt);
+  followed.clock.advance(std::chrono::hours(1));
+  followed.poll();
+  CHECK(followed.builds(BuildState::ready).size() == 1);
+}
+
 TEST_CASE("a rejected file is fetched again when the configuration is mended, and once only") {
   FollowedIndex followed;
   auto& index = followed.index;

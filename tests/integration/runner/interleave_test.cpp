@@ -113,6 +113,18 @@ TEST_CASE("a handover while a thread still runs is counted") {
   REQUIRE(first.handovers_not_idle() == 1);
 }
 
+TEST_CASE("who begins says how large its batches are, where both know that message") {
+  const Pipes pipes;
+  const bool agree = GENERATE(true, false);
+  auto first = Interleave::open({pipes.a, pipes.b, true, agree}).value();
+  auto second = Interleave::open({pipes.b, pipes.a, false, agree}).value();
+  first.state_doublings(3);
+  first.hand_over();
+  second.acquire();
+  REQUIRE(second.partners_doublings() == (agree ? std::optional(3) : std::nullopt));
+  REQUIRE_FALSE(first.partners_doublings());
+}
+
 TEST_CASE("a pipe that is missing, or not a pipe, is named") {
   const test::TemporaryFolder folder;
   const auto missing = (folder.path() / "missing").string();

@@ -5,6 +5,7 @@
 #include <chrono>
 
 #include "fake_workload.hpp"
+#include "samples.hpp"
 #include "torchwatch/protocol/result.hpp"
 #include "torchwatch/records/statistics.hpp"
 
@@ -53,6 +54,31 @@ TEST_CASE("enough measured time ends the pass, but not before the least number o
   request.iterations_min = 4;
   request.enough_ns = 0;
   REQUIRE(time_counted(request).timings.samples_ns.size() == 4);
+}
+
+TEST_CASE("a sample has whole periods of a workload whose iterations differ") {
+  protocol::Request request;
+  request.warmup = 1;
+  request.iterations = 3;
+  request.enough_ns = kNever;
+  request.batch_below_ns = 0;
+  int steps = 0;
+  FakeWorkload workload([&] { ++steps; }, 2);
+  const auto timings = time_iterations(workload, models::Device::cpu, request);
+  REQUIRE(timings.iterations_per_sample == 2);
+  REQUIRE(steps == 1 + 2 + 3 * 2);
+}
+
+TEST_CASE("a batch is doubled until it is long enough, or as often as the partner's") {
+  constexpr std::int64_t kLeast = 10;
+  REQUIRE_FALSE(is_long_enough(9, 5, kLeast, std::nullopt));
+  REQUIRE(is_long_enough(10, 5, kLeast, std::nullopt));
+  REQUIRE_FALSE(is_long_enough(39, 1, kLeast, 2));  // would do, and the partner's is larger
+  REQUIRE(is_long_enough(40, 1, kLeast, 2));        // the partner is another workload
+  REQUIRE(is_long_enough(5, 2, kLeast, 2));
+  REQUIRE_FALSE(is_long_enough(4, 2, kLeast, 2));
+  REQUIRE_FALSE(is_long_enough(4, 3, kLeast, 2));
+  REQUIRE(is_long_enough(5, 3, kLeast, 2));
 }
 
 TEST_CASE("iterations too short to be timed are timed several at a time") {

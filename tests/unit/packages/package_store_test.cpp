@@ -198,10 +198,6 @@ TEST_CASE("a fault of the machine is an error, and the next try may go well") {
     store.tools.compile_end = process::SpawnFailed{"python3: not found"};
     expected = "python3: not found";
   }
-  SECTION("the workload threw while it was traced") {
-    store.tools.exported = R"({"status":"failed","reason":"the workload threw: no such file"})";
-    expected = "no such file";
-  }
   const auto failed = store.take();
   REQUIRE_FALSE(failed);
   CHECK(failed.error().code == ErrorCode::unavailable);
@@ -222,7 +218,7 @@ TEST_CASE("what was killed is not kept, and may go well the next time") {
   SECTION("as the compiler said") {
     store.tools.compile_end = process::Exited{3};
   }
-  CHECK_FALSE(std::get<Killed>(store.take().value()).reason.empty());
+  CHECK_FALSE(std::get<Failed>(store.take().value()).reason.empty());
   CHECK(store.kept() == 0);
   store.tools = Tools();
   CHECK(std::holds_alternative<Package>(store.take().value()));
@@ -255,6 +251,26 @@ TEST_CASE("links and nonsense that foreign code leaves are not followed and not 
   CHECK(store.take().error().code == ErrorCode::corrupt);
   CHECK(store.kept() == 0);
   CHECK(fs::file_size(secret) == 27);
+}
+
+TEST_CASE("a workload that throws, or prints without end, has failed alone and is tried again") {
+  Store store;
+  std::string expected = "no such file";
+  SECTION("the workload threw while it was traced") {
+    store.tools.exported = R"({"status":"failed","reason":"the workload threw: no such file"})";
+  }
+  SECTION("the compiler printed without end") {
+    store.tools.compile_end = process::OutputLimit{};
+    expected = "compiling: ";
+  }
+  const auto outcome = store.take();
+  REQUIRE(outcome);
+  const auto& failed = std::get<Failed>(*outcome);
+  CHECK_THAT(failed.reason, Contains(expected));
+  CHECK_FALSE(failed.is_killed);
+  CHECK(store.kept() == 0);
+  store.tools = Tools();
+  CHECK(std::holds_alternative<Package>(store.take().value()));
 }
 
 TEST_CASE("a damaged package is made anew") {

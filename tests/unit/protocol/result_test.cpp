@@ -158,6 +158,31 @@ TEST_CASE(
       "an ok result of the memory pass must not state output_difference: the service computes it");
 }
 
+TEST_CASE(
+    "a workload of one's own states its outputs where they are asked for, and no difference") {
+  Request request;
+  request.attempt = "a1";
+  request.pass = Pass::memory;
+  request.metrics = {Metric::output_difference};
+  request.outputs = true;
+  request.leak_iterations = 0;
+  auto result = memory_result();
+  result.values.clear();
+  result.leak.reset();
+  REQUIRE(check_answers(request, result));
+  REQUIRE(parse_result(to_json(result), "a1"));
+  result.values[Metric::output_difference] = 0;
+  CHECK_THAT(check_answers(request, result).error().message,
+             Catch::Contains("must not state output_difference"));
+  result.values.clear();
+  result.outputs.clear();
+  CHECK(check_answers(request, result).error().message ==
+        "an ok result of the memory pass must state outputs, which were asked for, or a reason");
+  result.reason = "its outputs are sparse";
+  REQUIRE(check_answers(request, result));
+  REQUIRE(parse_result(to_json(result), "a1"));
+}
+
 TEST_CASE("any samples survive the way through JSON") {
   REQUIRE(rc::check([](const std::vector<std::uint32_t>& drawn, const std::string& fact) {
     auto result = timing_result();

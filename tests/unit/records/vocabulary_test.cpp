@@ -78,6 +78,9 @@ TEST_CASE("a variant names its backend") {
   CHECK(parse_variant("bf16,eager").value().backend == Backend::eager);
   CHECK(parse_variant("torchscript").value().backend == Backend::torchscript);
   CHECK(parse_variant("threads=2,aot_inductor").value().backend == Backend::aot_inductor);
+  CHECK(parse_variant("precision=bf16,backend=torchscript").value() ==
+        parse_variant("bf16,torchscript").value());
+  CHECK_FALSE(parse_variant("backend=bf16"));
 }
 
 TEST_CASE("a variant with a part that means nothing is refused") {

@@ -64,6 +64,21 @@ TEST_CASE("a comparison of which nothing could be decided claims nothing") {
   CHECK_THAT(sentence_on(facts), Contains("no conclusion") && !Contains("nothing regressed"));
 }
 
+TEST_CASE("a study of several benchmarks has a geometric mean of each metric") {
+  auto facts = quiet_comparison();
+  facts.verdicts = {verdict("dlrm", Metric::time, Verdict::regressed, 2.0),
+                    verdict("vgg16", Metric::time, Verdict::improved, 0.5),
+                    verdict("alexnet", Metric::time, Verdict::failed, 9.0),
+                    verdict("dlrm", Metric::cpu_peak, Verdict::unchanged, 1.1)};
+  CHECK_THAT(text_of(facts, {}), !Contains("Geometric means"));
+  facts.study = storage::StudyRow{.baseline = "threads=1", .candidate = "threads=2"};
+  const auto text = text_of(facts, {});
+  CHECK_THAT(text, Contains("Geometric means over the benchmarks that ran on both sides"));
+  CHECK_THAT(text, Contains("0.0 %           2") && Contains("+10.0 %           1"));
+  facts.verdicts.erase(facts.verdicts.begin());
+  CHECK_THAT(text_of(facts, {}), !Contains("Geometric means"));
+}
+
 TEST_CASE("unchanged series are one line unless all are asked for") {
   const auto brief = text_of(quiet_comparison(), {});
   CHECK_THAT(brief, Contains("4 of 4 series unchanged; `torchwatch comparison show 12 --all`") &&

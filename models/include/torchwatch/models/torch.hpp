@@ -13,6 +13,7 @@
 #include <c10/core/impl/VirtualGuardImpl.h>
 #include <torch/csrc/jit/frontend/tracer.h>
 #include <torch/csrc/jit/passes/dead_code_elimination.h>
+#include <torch/csrc/jit/passes/remove_mutation.h>
 #include <torch/cuda.h>
 #include <torch/torch.h>
 #include <torch/version.h>

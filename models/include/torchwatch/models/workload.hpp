@@ -97,6 +97,10 @@ class Workload {
   /// not wait for the device.
   virtual void step() = 0;
 
+  /// Returns after how many iterations the work begins again: what one of them takes says nothing
+  /// of the next.
+  virtual std::int64_t period() const { return 1; }
+
   virtual Census census() const = 0;
 
   /// Returns the outputs of one forward without gradients, in evaluation mode.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <optional>
 
 #include "torchwatch/protocol/request.hpp"
 #include "torchwatch/records/unique_fd.hpp"
@@ -24,6 +25,10 @@ class Interleave {
   /// Lets the partner compute, as soon as the other threads of this process are idle; after 250 ms
   /// even if they are not.
   void hand_over();
+  /// Tells a partner that agrees how often the batch of a sample was doubled.
+  void state_doublings(int doublings);
+  /// What the partner has stated; nothing until then.
+  std::optional<int> partners_doublings() const { return partners_doublings_; }
   /// Call when everything is measured. Waits until the partner has measured everything too, as
   /// the end of a process would disturb it.
   void finish();
@@ -40,6 +45,8 @@ class Interleave {
   UniqueFd other_;
   bool has_partner_ = false;  ///< that still measures
   bool may_compute_ = true;
+  bool agrees_ = false;
+  std::optional<int> partners_doublings_;
   int handovers_ = 0;
   int handovers_not_idle_ = 0;
 };

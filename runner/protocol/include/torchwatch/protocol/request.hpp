@@ -28,11 +28,16 @@ struct Interleave {
   std::string own;      ///< the pipe that this process reads
   std::string other;    ///< the pipe that the other process reads
   bool begins = false;  ///< this process computes first
+  /// Both take samples of as many iterations, as a longer sample reads less: who begins says of how
+  /// many. Runners alone know it.
+  bool agrees = false;
 
   // The messages.
   static constexpr char kYours = 'y';  ///< you may compute
   static constexpr char kDone = 'd';   ///< I have measured everything: the machine stays yours
   static constexpr char kEnded = 'e';  ///< the other process has ended, whatever it still had to do
+  static constexpr char kDoublings = 'A';  ///< and what follows: how often I have doubled my batch
+  static constexpr int kDoublingsMax = 20;
 };
 
 /// The request to one fresh process: `torchwatch-runner measure REQUEST.json RESULT.json`.

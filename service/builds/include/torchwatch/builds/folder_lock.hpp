@@ -12,7 +12,7 @@ namespace torchwatch::builds {
 /// life and is not inherited by children.
 class FolderLock {
  public:
-  /// Makes a missing folder. Errors: conflict (another process holds it), unavailable.
+  /// Makes a missing folder. Errors: unavailable, also while another process holds it, which ends.
   static Result<FolderLock> acquire(const std::filesystem::path& folder);
 
  private:

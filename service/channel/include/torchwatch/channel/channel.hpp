@@ -37,9 +37,9 @@ class Channel {
   virtual Result<builds::Tree> fetch(const Offer&, std::stop_token stop) = 0;
   /// Says how builds are fetched, as far as it decides whether one can be had: the same file may be
   /// refused for one Python and taken for another. Empty: in one way only.
-  virtual std::string manner() const { return {}; }
+  virtual std::string manner() const = 0;
   /// With how many of the newest builds a service begins that knows none yet; nothing: with all.
-  virtual std::optional<std::size_t> at_first() const { return std::nullopt; }
+  virtual std::optional<std::size_t> at_first() const = 0;
 };
 
 /// One folder per build; nothing is copied. A folder without build-hash is not complete yet and is
@@ -63,8 +63,7 @@ struct WheelIndexSettings {
 };
 /// Versions of PyTorch on a package index: nightlies where `index` names one, else releases, as pip
 /// finds them. `fetch({"2.12.1"})` takes exactly that version (the ordinary wheel, not 2.12.1+cpu).
-/// Thread-safe; one version is fetched at a time. Errors of fetch: also conflict (another process
-/// fetches into the same cache).
+/// Thread-safe; one version is fetched at a time, and by one process: unavailable to another.
 std::unique_ptr<Channel> make_wheel_index_channel(WheelIndexSettings, process::ProcessRunner&);
 
 }  // namespace torchwatch::channel

@@ -31,12 +31,13 @@ struct Refusal {
   bool is_kept = true;  ///< no other try would come to anything else
 };
 
-/// Memory ran out while it was made, or somebody killed it: another try may go well.
-struct Killed {
+/// Making it has failed, and another try may go well.
+struct Failed {
   std::string reason;
+  bool is_killed = false;  ///< by somebody else, or memory ran out
 };
 
-using Outcome = std::variant<Package, Refusal, Killed>;
+using Outcome = std::variant<Package, Refusal, Failed>;
 
 /// What is to be compiled, for which run.
 struct Wanted {
@@ -47,10 +48,10 @@ struct Wanted {
 };
 
 /// Makes packages for the backend aot_inductor and keeps them, and refusals likewise. The key is
-/// the hash of the build with its Python part, of the runner, of the program that compiles, and of
-/// what decides the graph: workload, preset, batch, precision, environment, and the threads that
-/// the package computes with. Weights do not count, as a runner replaces them. Thread-safe; one
-/// package is made at a time.
+/// the hash of the build with its Python part, of the runner, of the program that compiles, of the
+/// processor and the compiler that it compiles for and with, and of what decides the graph:
+/// workload, preset, batch, precision, environment, and the threads that the package computes with.
+/// Weights do not count, as a runner replaces them. Thread-safe; one package is made at a time.
 class PackageStore {
  public:
   struct Settings {
@@ -65,9 +66,8 @@ class PackageStore {
   PackageStore(Settings, process::ProcessRunner&);
 
   /// Returns the package, and makes a missing one, which takes a minute; `makes` is called before.
-  /// Errors: unavailable (a step could not take place: no python3, no compiler, a full disk),
-  /// conflict (another process makes packages there), corrupt (a step answered nonsense),
-  /// cancelled.
+  /// Errors: unavailable (a step could not take place: no python3, no compiler, a full disk,
+  /// another process makes packages there), corrupt (a step answered nonsense), cancelled.
   Result<Outcome> package_for(const Wanted&, const std::function<void()>& makes,
                               std::stop_token stop);
 

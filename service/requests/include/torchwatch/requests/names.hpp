@@ -30,6 +30,9 @@ Error missing_build(storage::Database&, const std::string& text,
 /// Returns whether a text looks like a version of the wheel index: "2.12.1".
 bool is_release(const std::string& text);
 
+/// Returns whether a text looks like a nightly of an index: "2.15.0.dev20260816+cpu".
+bool is_nightly_version(const std::string& text);
+
 /// Returns the newest known build of that name or commit (at least 7 digits of it) whose tree is
 /// there; nothing if there is none. Errors: invalid (several commits are meant), of storage.
 Result<std::optional<storage::BuildRow>> known_build(storage::Database&, const std::string& text);
