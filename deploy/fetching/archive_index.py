@@ -9,7 +9,7 @@ from urllib.parse import unquote
 
 from pip._vendor.packaging.version import InvalidVersion, Version
 
-from index_page import GONE, Link, ask, read_links, refusal, shown
+from index_page import GONE, Link, ask, check_link, read_links, refusal, shown
 from versions import Offered, date_of, in_order
 from wheel_file import Trouble
 
@@ -40,6 +40,7 @@ def archives_of_page(url: str) -> list[Offered]:
     for link in read_links(url, may_be_bare=True):
         version = version_in(link.file)
         if version:
+            check_link(url, link)
             best[version] = min(best.get(version, link), link, key=preference)
     return [Offered(version, link) for version, link in best.items()]
 
@@ -86,6 +87,10 @@ def archives(address: str, flavour: str, only: str = "") -> list[Offered]:
     if DATE in address:
         wanted = days(date_in(only))
         found = [offered for day in wanted if (offered := archive_of_day(address, day))]
+        if not found and not only:
+            raise Trouble(
+                f"{shown(address)} has none of the last {DAYS_MAX} days: is the address right?"
+            )
     else:
         found = archives_of_page(address)
     return in_order([one for one in found if not flavour or one.version.local == flavour])

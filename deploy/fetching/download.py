@@ -41,6 +41,7 @@ class Partial:
         etag = answer.headers.get("ETag", "")
         # A weak tag promises less than equal bytes.
         validator = etag if etag.startswith('"') else answer.headers.get("Last-Modified", "")
+        self.facts.touch(0o600)  # the address may hold a password
         self.facts.write_text(json.dumps({"url": url, "validator": validator}))
 
     def remove(self) -> None:

@@ -96,6 +96,12 @@ def check_redirect(source: str, target: str) -> None:
         )
 
 
+def check_link(page: str, link: Link) -> None:
+    """A page that was read over https names files there. Errors: Trouble."""
+    if urlsplit(page).scheme == "https" and urlsplit(link.url).scheme != "https":
+        raise Trouble(f"{shown(page)} names {shown(link.url)}, which is not fetched over https")
+
+
 class Session(requests.Session):
     """Follows only redirects that `check_redirect` lets through."""
 

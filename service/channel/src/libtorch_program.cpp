@@ -74,6 +74,7 @@ std::map<std::string, std::string> environment_with(
   }
   environment.insert(more.begin(), more.end());
   environment["PIP_CONFIG_FILE"] = "/dev/null";
+  environment["NETRC"] = "/dev/null";
   environment["LC_ALL"] = "C.UTF-8";
   return environment;
 }

@@ -186,6 +186,7 @@ struct Application::Parts {
     wheels.program = source_folder(config) / "deploy" / "libtorch";
     wheels.cache = config.build.cache / "releases";
     wheels.for_cuda = comparison::measures_cuda(config);
+    if (wheels.for_cuda) wheels.time_limit = std::chrono::hours(4);  // 3 GB more, without a pause
     wheels.with_python = config.channel.python;
     wheels.sandbox = confinement.sandbox;
     const auto logged = [this](std::unique_ptr<channel::Channel> plain) {

@@ -125,6 +125,9 @@ class ArchiveIndex(IndexTest):
         self.check_fetched(versions[1])
         file = f"libtorch-shared-with-deps-{versions[1]}.zip"
         self.assertEqual(self.index.asked_for, [file])  # no other day
+        shutil.rmtree(self.tree)
+        self.address = self.address.replace("2.15.0", "2.51.0")
+        self.check_fails(self.run_program("--list"), 1, "has none of the last 60 days")
 
     def test_an_archive_that_is_damaged_or_hostile_never_becomes_a_tree(self) -> None:
         good = archive_members(nightly(16))
@@ -136,6 +139,7 @@ class ArchiveIndex(IndexTest):
             (good | {"libtorch/../../outside": b""}, "is not a plain file"),
             (without, "holds no torch/lib/libtorch_cpu.so"),
             (archive_members(nightly(17)), f"but says that it is {nightly(17)}"),
+            (good | {"libtorch/build-hash": b"main\n"}, "its build-hash names no commit"),
         ):
             with self.subTest(said):
                 self.add_file(file, members)
