@@ -22,7 +22,8 @@ random order. Called again after it was stopped, it resumes. The ways:
 Of two blocks one is A B B A and the other B A A B, by draw: were all alike, what the place in a
 block does to a process would be taken for what its side does (docs/results/same-build.md).
 
-Nothing else should run on the machine; the load is recorded with each block.
+Nothing else should run on the machine, or what --beside names; with each block its time (UTC), the
+machine's boot and its load are recorded.
 """
 
 import argparse
@@ -36,6 +37,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -44,6 +46,7 @@ from kept_rows import KeptRows
 from port_speed import CannotCompare, show_progress
 
 # As library_placement.cpp has it; the rest is linked.
+BOOT = Path("/proc/sys/kernel/random/boot_id")
 COPIED = ("libtorch_cpu.so", "libtorch.so", "libc10.so", "libgomp")
 ORDERS = ("abba", "baab")
 BENCHMARKS = [
@@ -288,7 +291,7 @@ def order_of(seed: int, key: Key, number: int) -> str:
     return ORDERS[(first + number) % 2]
 
 
-def make_block(machine: Machine, key: Key, order: str) -> dict[str, Any]:
+def make_block(machine: Machine, key: Key, order: str, beside: str) -> dict[str, Any]:
     way, benchmark, threads = key
     load, begin, machine.placing_seconds = os.getloadavg()[0], time.monotonic(), 0.0
     values = WAYS[way](machine, benchmark, threads, order)
@@ -304,6 +307,9 @@ def make_block(machine: Machine, key: Key, order: str) -> dict[str, Any]:
         "seconds": round(time.monotonic() - begin, 3),
         "placing_seconds": round(machine.placing_seconds, 3),
         "load": load,
+        "utc": f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}",
+        "boot": BOOT.read_text().strip(),
+        "beside": beside,
     }
 
 
@@ -328,7 +334,7 @@ def collect(options: argparse.Namespace) -> None:
                     f"block {number + 1} of {options.blocks}: {key[0]} {key[1]}, {key[2]} threads"
                 )
                 order = order_of(options.seed, key, number)
-                blocks.add(make_block(machine, key, order))
+                blocks.add(make_block(machine, key, order, options.beside))
     show_progress("")
 
 
@@ -361,6 +367,12 @@ def parse_arguments() -> argparse.Namespace:
     )
     parser.add_argument("--way", choices=WAYS, action="append", help="repeatable (all)")
     parser.add_argument("--seed", type=int, default=1, help="seed of the order of blocks (1)")
+    parser.add_argument(
+        "--beside",
+        default="",
+        metavar="TEXT",
+        help="what else runs meanwhile, as a mark of the rows",
+    )
     return parser.parse_intermixed_args()
 
 
