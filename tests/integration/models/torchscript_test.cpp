@@ -1,3 +1,5 @@
+#include <torch/csrc/jit/serialization/import.h>
+
 #include <catch2/catch.hpp>
 #include <fstream>
 #include <iterator>
@@ -135,7 +137,7 @@ TEST_CASE("a graph for a compiler changes nothing in place, and computes the sam
   auto graph = torch::jit::load(folder.path() / "graph.pt");
   CHECK_FALSE(changes_in_place(*graph.get_method("forward").graph()));
   const auto computed = graph.forward(tensors_in(folder.path() / "inputs.pt"));
-  const auto scores = computed.toTuple()->elements().front().toTensor();
+  const auto scores = computed.toTuple()->elements()[0].toTensor();
   REQUIRE(scores.sum().item<double>() == Approx(eager_sum_of(counting)).epsilon(1e-3));
 }
 

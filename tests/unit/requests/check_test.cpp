@@ -104,7 +104,7 @@ TEST_CASE("a nightly of an index is asked for when the request's turn comes") {
   const auto elsewhere = Asking::from_elsewhere;
   const std::string nightly = "2.15.0.dev20260816+cpu";
   CHECK_THAT(site.comparison(nightly, "2.13.0", elsewhere), Contains("unknown build"));
-  site.ground.config.channel.kind = config::ChannelKind::wheel_index;
+  site.config.channel.kind = config::ChannelKind::wheel_index;
   CHECK(site.comparison(nightly, "2.15.0.dev20260817", elsewhere) == "");
   for (const auto* text : {"2.15.0.dev", "2.15.0.dev+cpu", "2.15.0.devil", ".dev20260816", "dev",
                            "2.15.0.dev20260816+cpu/../x", "2.15.0.dev20260816 --help"}) {
