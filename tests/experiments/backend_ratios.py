@@ -58,7 +58,9 @@ def cell(figure: dict[str, Any] | None) -> str:
     if not figure or figure["ratio"] is None:
         return "-"
     low, high = figure["interval"] or (figure["ratio"], figure["ratio"])
-    return f"{change(figure['ratio'])} % [{change(low)}, {change(high)}]"
+    is_exact = low == high
+    interval = "" if is_exact else f" [{change(low)}, {change(high)}]"
+    return f"{change(figure['ratio'])} %{interval}"
 
 
 def mean_of(rows: list[dict[str, Any]], metric: str) -> str:
