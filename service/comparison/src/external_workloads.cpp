@@ -1,10 +1,10 @@
 #include "torchwatch/comparison/external_workloads.hpp"
 
 #include <algorithm>
-#include <fstream>
 #include <system_error>
 
 #include "torchwatch/digest/sha256.hpp"
+#include "torchwatch/platform/publish.hpp"
 
 namespace torchwatch::comparison {
 namespace {
@@ -12,21 +12,23 @@ namespace {
 using nlohmann::json;
 namespace fs = std::filesystem;
 
+constexpr std::size_t kFileBytesMax = 64U << 20U;
+
 bool has(const std::vector<Mode>& modes, Mode mode) {
   return std::ranges::find(modes, mode) != modes.end();
 }
 
-/// The hash of a file of any size. Errors: unavailable.
-Result<std::string> hash_of(const fs::path& path) {
-  constexpr std::size_t kChunk = 1U << 20U;
-  std::ifstream file(path, std::ios::binary);
-  digest::Sha256 hash;
-  std::string chunk(kChunk, '\0');
-  while (file.read(chunk.data(), kChunk) || file.gcount() > 0) {
-    hash.add(std::string_view(chunk).substr(0, static_cast<std::size_t>(file.gcount())));
+/// What tells a file from one that took its place. Large ones are not read before each run.
+Result<std::string> mark_of(const fs::path& path) {
+  std::error_code error;
+  const auto size = fs::file_size(path, error);
+  const auto changed = fs::last_write_time(path, error);
+  if (error) return fail(ErrorCode::unavailable, "cannot read " + path.string());
+  if (size > kFileBytesMax) {
+    return std::to_string(size) + " bytes of " + std::to_string(changed.time_since_epoch().count());
   }
-  if (file.eof()) return hash.hex();
-  return fail(ErrorCode::unavailable, "cannot read " + path.string());
+  TW_TRY(const auto content, platform::read_file(path, kFileBytesMax));
+  return digest::sha256_hex(content);
 }
 
 json configurations_of(const config::ExternalWorkload& workload) {
@@ -98,8 +100,8 @@ Result<std::string> fingerprint(const config::ExternalWorkload& workload) {
     text += word + '\n';
     std::error_code ignored;
     if (!word.starts_with('/') || !fs::is_regular_file(word, ignored)) continue;
-    TW_TRY(const auto hash, hash_of(word));
-    text += hash + '\n';
+    TW_TRY(const auto mark, mark_of(word));
+    text += mark + '\n';
   }
   return digest::sha256_hex(text);
 }

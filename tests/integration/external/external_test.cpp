@@ -113,15 +113,17 @@ TEST_CASE("an external workload that cannot be started fails alone, with what to
 }
 
 TEST_CASE("a setting that only a runner could apply is not supported by an external workload") {
-  Day day({workload("mine")});
+  auto quick = workload("quick");
+  quick.metrics = {Metric::time};
+  Day day({workload("mine"), quick});
   auto& services = day.service->services();
   const auto build = storage::ComparisonStore(services.database).get(day.nightly).value().candidate;
-  const auto verdicts = [&](const std::string& setting) {
+  const auto verdicts = [&](const std::string& setting, Metric metric = Metric::time) {
     const auto opened =
         nightly::open_study(services, build, {.baseline = "default", .candidate = setting},
                             {.workloads = {"mine", "dlrm"},
                              .configurations = {{Device::cpu, Mode::train}},
-                             .metrics = {Metric::time}});
+                             .metrics = {metric}});
     if (!opened) FAIL(opened.error().text());
     const auto ended = nightly::carry_out_comparison(services, *opened, {});
     if (!ended) FAIL(ended.error().text());
@@ -135,6 +137,17 @@ TEST_CASE("a setting that only a runner could apply is not supported by an exter
     CHECK_THAT(row.reason, Contains("no switch for denormals=, gradients="));
   }
   for (const auto& row : verdicts("TORCH_SOMETHING=1")) CHECK(row.verdict == Verdict::unchanged);
+  const auto reason_of_mine = [](const std::vector<storage::VerdictRow>& rows) {
+    const auto row = std::ranges::find_if(
+        rows, [](const auto& each) { return each.series.benchmark.workload == "mine"; });
+    REQUIRE(row != rows.end());
+    CHECK(row->verdict == Verdict::unsupported);
+    return row->reason;
+  };
+  CHECK_THAT(reason_of_mine(verdicts("backend=torchscript")),
+             Contains("is not compiled by torchscript"));
+  CHECK_THAT(reason_of_mine(verdicts("workload=quick", Metric::heap_growth)),
+             Contains("\"quick\" states nothing of the pass memory"));
 }
 
 TEST_CASE("the suite lists external workloads, and refuses one with the name of another") {
@@ -160,4 +173,12 @@ TEST_CASE("a command whose files change is another workload: its runs are not co
   CHECK(comparison::fingerprint(external).value() == before);
   folder.write("workload.py", "two");
   CHECK(comparison::fingerprint(external).value() != before);
+  // Of weights, which may be large, the size and the time count.
+  const auto weights = folder.write("weights.pt", "");
+  external.command.push_back(weights.string());
+  std::filesystem::resize_file(weights, 65U << 20U);
+  const auto with_weights = comparison::fingerprint(external).value();
+  CHECK(comparison::fingerprint(external).value() == with_weights);
+  std::filesystem::resize_file(weights, 66U << 20U);
+  CHECK(comparison::fingerprint(external).value() != with_weights);
 }
