@@ -173,7 +173,7 @@ TEST_CASE("a command whose files change is another workload: its runs are not co
   CHECK(comparison::fingerprint(external).value() == before);
   folder.write("workload.py", "two");
   CHECK(comparison::fingerprint(external).value() != before);
-  // Of weights, which may be large, the size and the time count.
+  // Weights may be large: their size and time count.
   const auto weights = folder.write("weights.pt", "");
   external.command.push_back(weights.string());
   std::filesystem::resize_file(weights, 65U << 20U);

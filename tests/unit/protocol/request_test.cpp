@@ -106,6 +106,10 @@ TEST_CASE("the pipes of an interleaved request are read back, and are for timing
   REQUIRE(again.interleave->own == "/scratch/a/pipe");
   REQUIRE(again.interleave->other == "/scratch/b/pipe");
   REQUIRE(again.interleave->begins);
+  // A member that runners alone know.
+  REQUIRE(to_json(request).find("agrees") == std::string::npos);
+  request.interleave->agrees = true;
+  REQUIRE(parse_request(to_json(request)).value().interleave->agrees);
 
   request.pass = Pass::memory;
   REQUIRE(parse_request(to_json(request))
