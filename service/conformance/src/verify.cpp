@@ -105,8 +105,8 @@ std::string misfortune(const executor::RunOutcome& outcome) {
 
 std::string samples_of(const RunResult& result) {
   return figures::count(result.samples_ns.size(), "sample") + " of " +
-         std::to_string(result.iterations_per_sample) + " iterations, " +
-         std::to_string(result.values.at(Metric::time)) + " ns each";
+         figures::count(static_cast<std::size_t>(result.iterations_per_sample), "iteration") +
+         ", " + std::to_string(result.values.at(Metric::time)) + " ns each";
 }
 
 double length_ns(const RunResult& result) {
