@@ -9,7 +9,7 @@ from urllib.parse import unquote
 
 from pip._vendor.packaging.version import InvalidVersion, Version
 
-from index_page import GONE, Link, ask, check_link, read_links, refusal, shown
+from index_page import GONE, Link, ask, read_links, refusal, shown
 from versions import Offered, date_of, in_order
 from wheel_file import Trouble
 
@@ -40,7 +40,6 @@ def archives_of_page(url: str) -> list[Offered]:
     for link in read_links(url, may_be_bare=True):
         version = version_in(link.file)
         if version:
-            check_link(url, link)
             best[version] = min(best.get(version, link), link, key=preference)
     return [Offered(version, link) for version, link in best.items()]
 

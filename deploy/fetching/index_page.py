@@ -96,10 +96,10 @@ def check_redirect(source: str, target: str) -> None:
         )
 
 
-def check_link(page: str, link: Link) -> None:
-    """A page that was read over https names files there. Errors: Trouble."""
-    if urlsplit(page).scheme == "https" and urlsplit(link.url).scheme != "https":
-        raise Trouble(f"{shown(page)} names {shown(link.url)}, which is not fetched over https")
+def check_link(index: str, link: Link) -> None:
+    """An index that is read over https has its files there. Errors: Trouble."""
+    if urlsplit(index).scheme == "https" and urlsplit(link.url).scheme != "https":
+        raise Trouble(f"{shown(index)} names {shown(link.url)}, which is not fetched over https")
 
 
 class Session(requests.Session):

@@ -8,7 +8,7 @@ from pip._vendor.packaging.tags import Tag, sys_tags
 from pip._vendor.packaging.utils import InvalidWheelFilename, parse_wheel_filename
 from pip._vendor.packaging.version import InvalidVersion, Version
 
-from index_page import Link, check_link, read_links
+from index_page import Link, read_links
 from versions import Offered, in_order
 
 PACKAGE = "torch"
@@ -81,14 +81,12 @@ def wheels_for_this_machine(index: str, flavour: str, only: str = "") -> list[Of
     order = {tag: place for place, tag in enumerate(own)}
     platforms = frozenset(tag.platform for tag in own)
     best: dict[Version, tuple[int, Wheel]] = {}
-    page = f"{index.rstrip('/')}/{PACKAGE}/"
-    for link in read_links(page):
+    for link in read_links(f"{index.rstrip('/')}/{PACKAGE}/"):
         found = wheel_of(link)
         if found is None or link.yanked or (flavour and found.version.local != flavour):
             continue
         place = rank(found, order, platforms)
         if place is not None:
-            check_link(page, link)
             one = (place, found)
             best[found.version] = min(best.get(found.version, one), one, key=preference)
     offers = in_order([Offered(version, found.link) for version, (_, found) in best.items()])

@@ -173,9 +173,9 @@ class DrqWorkload final : public NetworkWorkload {
     if (is_training()) prepare_to_learn();
   }
 
-  /// Infer: one step in the world, by the policy's mean. Train: see train_step.
   std::int64_t period() const override { return is_training() ? kActorEvery : 1; }
 
+  /// Infer: one step in the world, by the policy's mean. Train: see train_step.
   void iterate() override {
     if (is_training()) {
       train_step();

@@ -66,10 +66,8 @@ void watch_operators(models::Workload& workload, const Request& request, Interle
                      RunResult& result) {
   for (int i = 0; i < request.warmup; ++i) workload.step();
   // A sample is of two batches.
-  const auto doublings = doublings_to_fill(workload, kDevice, request.batch_below_ns / 2,
-                                           interleave.partners_doublings());
-  interleave.state_doublings(doublings);
-  const auto iterations = workload.period() << doublings;
+  const auto iterations =
+      iterations_to_fill(workload, kDevice, request.batch_below_ns / 2, interleave);
   interleave.hand_over();
   auto samples = take_samples(workload, request, interleave, iterations);
   const auto taken = samples.watched_ns.size();

@@ -25,14 +25,16 @@ bool is_long_enough(std::int64_t ns, int doublings, std::int64_t least_ns,
   return doublings < *partners ? ns >= 4 * least_ns : ns >= least_ns / 2;
 }
 
-int doublings_to_fill(models::Workload& workload, models::Device device, std::int64_t least_ns,
-                      std::optional<int> partners) {
+std::int64_t iterations_to_fill(models::Workload& workload, models::Device device,
+                                std::int64_t least_ns, Interleave& interleave) {
+  const auto partners = interleave.partners_doublings();
   int doublings = 0;
   for (; doublings < protocol::Interleave::kDoublingsMax; ++doublings) {
     const auto ns = time_batch(workload, device, workload.period() << doublings);
     if (is_long_enough(ns, doublings, least_ns, partners)) break;
   }
-  return doublings;
+  interleave.state_doublings(doublings);
+  return workload.period() << doublings;
 }
 
 void SampleCount::add(std::int64_t measured_ns) {

@@ -5,6 +5,7 @@
 
 #include "torchwatch/models/workload.hpp"
 #include "torchwatch/protocol/request.hpp"
+#include "torchwatch/runner/interleave.hpp"
 #include "torchwatch/torch/clock.hpp"
 
 namespace torchwatch::runner {
@@ -18,12 +19,12 @@ std::int64_t time_batch(models::Workload&, models::Device, std::int64_t iteratio
 bool is_long_enough(std::int64_t ns, int doublings, std::int64_t least_ns,
                     std::optional<int> partners);
 
-/// Returns how often a batch of a period is doubled until it is long enough to time; this also
-/// warms up. As often as the partner has doubled, where that makes a batch of a half to four times
-/// the length: else two builds next to a border take batches of other sizes, and the larger reads
-/// less.
-int doublings_to_fill(models::Workload&, models::Device, std::int64_t least_ns,
-                      std::optional<int> partners);
+/// Returns the iterations of a batch that is long enough to time: a period of the workload,
+/// doubled, which also warms up. It is doubled as often as the partner's, which is stated, where
+/// that makes a half to four times the length: else two builds next to a border take batches of
+/// other sizes, and the larger reads less.
+std::int64_t iterations_to_fill(models::Workload&, models::Device, std::int64_t least_ns,
+                                Interleave&);
 
 /// Says when a run has as many samples as its request asks for: `iterations` of them, or
 /// `iterations_min` and `enough_ns` of measured time, or 15 s of it.

@@ -40,10 +40,7 @@ Timings time_iterations(models::Workload& workload, models::Device device,
   for (int i = 1; i < request.warmup; ++i) workload.step();
   synchronise(device);
 
-  const auto doublings =
-      doublings_to_fill(workload, device, request.batch_below_ns, interleave.partners_doublings());
-  interleave.state_doublings(doublings);
-  const auto per_sample = workload.period() << doublings;
+  const auto per_sample = iterations_to_fill(workload, device, request.batch_below_ns, interleave);
   timings.iterations_per_sample = per_sample;
   const auto timer = make_device_timer(device);
   interleave.hand_over();

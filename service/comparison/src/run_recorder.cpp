@@ -135,7 +135,8 @@ Result<RunRecorder::Issued> RunRecorder::issue(const RunSlot& slot, const Plan& 
     issued.workload = fingerprint(*external).value_or("not readable");
     auto reason = not_taken(measured.setting, as_run.variant.backend);
     // A workload in the place of another may not be measured in all of its passes.
-    if (reason.empty() && issued.run.request.metrics.empty() && !manner.watches_operators) {
+    const bool has_metrics = pass == Pass::timing || pass == Pass::memory;
+    if (reason.empty() && has_metrics && issued.run.request.metrics.empty()) {
       reason =
           "\"" + external->name + "\" states nothing of the pass " + std::string(to_string(pass));
     }
