@@ -40,10 +40,7 @@ Judgements judge_ours(const detect::Settings& settings, const SeriesComparison& 
   RunsElsewhere confirming(*comparison.series, comparison.compared(), random);
   const auto outcome = detect::judge_simulated_series(std::ref(screening), std::ref(confirming),
                                                       comparison.slowdown, settings);
-  const auto& estimate = outcome.estimate;
-  const bool holds = estimate.low <= comparison.slowdown && comparison.slowdown <= estimate.high;
-  const PrintedInterval interval{holds, outcome.was_suspected};
-  return {{flag_of(outcome.verdict), static_cast<double>(outcome.runs()), interval}};
+  return {judgement_of(outcome, comparison.slowdown)};
 }
 
 /// One process against one, each of the comparison judged against its like of the comparison
@@ -106,6 +103,12 @@ Judgements judge_perfherder(const SeriesComparison& comparison, std::size_t afte
 }
 
 }  // namespace
+
+Judgement judgement_of(const detect::SeriesOutcome& outcome, double slowdown) {
+  const bool holds = outcome.estimate.low <= slowdown && slowdown <= outcome.estimate.high;
+  return {flag_of(outcome.verdict), static_cast<double>(outcome.runs()),
+          PrintedInterval{holds, outcome.was_suspected}};
+}
 
 std::vector<Rule> detection_rules(const detect::Settings& settings, std::size_t processes,
                                   Learning learning) {

@@ -10,6 +10,10 @@
 #include "series_comparison.hpp"
 #include "torchwatch/detect/settings.hpp"
 
+namespace torchwatch::detect {
+struct SeriesOutcome;
+}  // namespace torchwatch::detect
+
 namespace torchwatch::experiments {
 
 /// The interval that is printed beside an estimate.
@@ -36,6 +40,9 @@ struct Rule {
   std::size_t first_after = 0;  ///< comparisons that pass before it can say anything
   bool looks_again = false;     ///< whether later comparisons show it the same change
 };
+
+/// What an outcome of ours says, and whether its interval holds the truth.
+Judgement judgement_of(const detect::SeriesOutcome&, double slowdown);
 
 /// Ours, then the peers. `processes` is how many a comparison has at least, for rules that wait for
 /// values; above 0.

@@ -3,6 +3,7 @@
 runs.
 
     same_build.py FOLDER --runner PROGRAM --libraries LIB [NAME:MODE]...
+    same_build.py FOLDER --runner PROGRAM --libraries LIB --record [--minutes N] [--beside TEXT]
 
 PROGRAM is a torchwatch-runner that was built with LIB, the lib/ of a LibTorch tree. FOLDER gets two
 byte-identical copies of LIB, A and B, and in runs.jsonl a line for each block, which are made in
@@ -24,10 +25,14 @@ block does to a process would be taken for what its side does (docs/results/same
 
 Nothing else should run on the machine, or what --beside names; with each block its time (UTC), the
 machine's boot and its load are recorded.
+
+--record makes the recording of interleaved pairs: both modes of 16 workloads of all domains with
+one thread, six of them with two as well. It takes ten hours; --minutes ends a stretch of it.
 """
 
 import argparse
 import json
+import math
 import os
 import random
 import shutil
@@ -61,6 +66,25 @@ BENCHMARKS = [
     "hf_Bert:infer",
     "pyhpc_isoneutral_mixing:infer",
 ]
+RECORDED = (
+    "resnet18",
+    "hf_Bert",
+    "nvidia_deeprecommender",
+    "dlrm",
+    "soft_actor_critic",
+    "lennard_jones",
+    "detectron2_fasterrcnn_r_50_fpn",
+    "timm_vision_transformer",
+    "pytorch_unet",
+    "dcgan",
+    "hf_DistilBert",
+    "attention_is_all_you_need_pytorch",
+    "LearningToPaint",
+    "tts_angular",
+    "speech_transformer",
+    "maml_omniglot",
+)
+RECORDED_WITH_TWO_THREADS = 6  # of them, the first
 PAPER = {
     "warmup": 3,
     "iterations": 10,
@@ -313,7 +337,19 @@ def make_block(machine: Machine, key: Key, order: str, beside: str) -> dict[str,
     }
 
 
+def recorded_keys() -> list[Key]:
+    """The series of the recording of interleaved pairs."""
+    modes = ("train", "infer")
+    once = [(f"{name}:{mode}", 1) for name in RECORDED for mode in modes]
+    twice = [
+        (f"{name}:{mode}", 2) for name in RECORDED[:RECORDED_WITH_TWO_THREADS] for mode in modes
+    ]
+    return [("interleaved", benchmark, threads) for benchmark, threads in once + twice]
+
+
 def keys_of(options: argparse.Namespace) -> list[Key]:
+    if options.record:
+        return recorded_keys()
     return [
         (way, benchmark, threads)
         for way in options.way or WAYS
@@ -326,10 +362,13 @@ def collect(options: argparse.Namespace) -> None:
     machine, blocks = Machine(options), Blocks(options.folder / "runs.jsonl")
     machine.copies_of_build()
     generator = random.Random(options.seed)
+    end = time.monotonic() + 60 * options.minutes
+    keys = keys_of(options)
     for number in range(options.blocks):
-        keys = keys_of(options)
         for key in generator.sample(keys, len(keys)):
             if blocks.count(key) <= number:
+                if time.monotonic() > end:
+                    return
                 show_progress(
                     f"block {number + 1} of {options.blocks}: {key[0]} {key[1]}, {key[2]} threads"
                 )
@@ -368,12 +407,25 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--way", choices=WAYS, action="append", help="repeatable (all)")
     parser.add_argument("--seed", type=int, default=1, help="seed of the order of blocks (1)")
     parser.add_argument(
+        "--record", action="store_true", help="make the recording of interleaved pairs (see above)"
+    )
+    parser.add_argument(
+        "--minutes",
+        type=float,
+        default=math.inf,
+        metavar="N",
+        help="begin no block after so long (all blocks); called again, the rest is made",
+    )
+    parser.add_argument(
         "--beside",
         default="",
         metavar="TEXT",
         help="what else runs meanwhile, as a mark of the rows",
     )
-    return parser.parse_intermixed_args()
+    options = parser.parse_intermixed_args()
+    if options.record and (options.benchmarks or options.threads or options.way):
+        parser.error("--record has its own benchmarks, threads and way: leave them out")
+    return options
 
 
 def main() -> None:

@@ -22,6 +22,7 @@ constexpr int kSuspectPairs = 4;              // two pairs can still be one dist
 // How many pairs the prior spread counts for. Two or four pairs say little about the noise; series
 // differ in it about as much as four pairs of one series do.
 constexpr double kPriorPairs = 4;
+constexpr double kThresholdOfPrior = 0.07;  // from which threshold on prior_pair_sd is expected
 
 struct Centre {
   double mean;
@@ -29,12 +30,18 @@ struct Centre {
   double degrees_of_freedom;
 };
 
+/// Returns the spread of a pair that is expected before any is seen. A smaller threshold expects less
+/// in proportion: pairs that scatter by as much as it cannot show it anyway.
+double expected_pair_sd(const Settings& settings) {
+  return settings.prior_pair_sd * std::min(1.0, settings.threshold / kThresholdOfPrior);
+}
+
 /// Returns a robust centre with a spread from all pairs: wild ones make it measure more.
 Centre centre_of(std::span<const double> log_ratios, const Settings& settings) {
   const auto n = static_cast<double>(log_ratios.size());
   double mean = 0;
   for (const double value : log_ratios) mean += value / n;
-  double squares = kPriorPairs * settings.prior_pair_sd * settings.prior_pair_sd;
+  double squares = kPriorPairs * std::pow(expected_pair_sd(settings), 2);
   for (const double value : log_ratios) squares += (value - mean) * (value - mean);
   const double degrees = kPriorPairs + n - 1;
   const double sd = std::max(std::sqrt(squares / degrees), settings.noise_floor);
