@@ -204,8 +204,9 @@ Status IncidentStore::set_unfiled(Id incident, const std::string& reason) {
 
 Status IncidentStore::add_recurrence(Id incident, Id comparison) {
   return write(database_, [&](Connection& connection) -> Status {
-    execute(connection, "INSERT INTO recurrence (incident_id, comparison_id) VALUES (?, ?)",
-            incident, comparison);
+    execute(connection,
+            "INSERT OR IGNORE INTO recurrence (incident_id, comparison_id) VALUES (?, ?)", incident,
+            comparison);
     return {};
   });
 }

@@ -261,6 +261,7 @@ Status measure_on_lanes(Services& services, const Comparison& comparison,
     TW_TRY(const auto machine_class, config::class_of(services.config, benchmark.configuration));
     TW_TRY_VOID(require_lane(*services.lanes, machine_class));
     for (const auto pass : comparison.plan.passes) {
+      if (!has_pass(comparison.plan, benchmark, pass)) continue;
       const auto block = shared.schedule.next(benchmark, pass);
       measured.push_back({benchmark, pass});
       portions.push_back(

@@ -19,7 +19,7 @@ using storage::Purpose;
 /// measured.
 bool is_due(int position, const std::vector<ComparisonRow>& before, int every) {
   const auto measured = std::ranges::find_if(
-      before, [](const ComparisonRow& comparison) { return !comparison.plan_json.empty(); });
+      before, [](const ComparisonRow& comparison) { return !comparison.summary_json.empty(); });
   const int skipped = static_cast<int>(measured - before.begin());
   return position / every != (position - 1 - skipped) / every;
 }

@@ -39,18 +39,23 @@ Result<bool> is_shown_since(comparison::Services& services, const IncidentRow& i
   return false;
 }
 
-/// Restricts the nightly's plan to the series of the incident.
-comparison::Plan plan_of_recheck(comparison::Plan plan, const IncidentRow& incident) {
+template <typename Value>
+void add_once(std::vector<Value>& list, const Value& value) {
+  if (std::ranges::find(list, value) == list.end()) list.push_back(value);
+}
+
+/// Restricts a plan to the series of the incident, as far as they are in it: a benchmark that has
+/// left the suite cannot be measured.
+comparison::Plan plan_of_recheck(const comparison::Plan& nightly, const IncidentRow& incident) {
+  auto plan = nightly;
   plan.benchmarks.clear();
   plan.passes.clear();
   plan.outputs = incident.kind == IncidentKind::result;
   for (const auto& each : incident.series) {
     const auto& [benchmark, metric] = each.series;
-    if (std::ranges::find(plan.benchmarks, benchmark) == plan.benchmarks.end()) {
-      plan.benchmarks.push_back(benchmark);
-    }
-    const auto pass = pass_of(metric);
-    if (std::ranges::find(plan.passes, pass) == plan.passes.end()) plan.passes.push_back(pass);
+    if (std::ranges::find(nightly.benchmarks, benchmark) == nightly.benchmarks.end()) continue;
+    add_once(plan.benchmarks, benchmark);
+    add_once(plan.passes, pass_of(metric));
   }
   return plan;
 }
@@ -67,6 +72,7 @@ Status open_rechecks(comparison::Services& services, const Comparison& nightly) 
     if (!newer) continue;
     TW_TRY(const auto asked_for, comparisons.recheck_of(incident.id, nightly.row.candidate));
     if (asked_for) continue;
+    if (plan_of_recheck(nightly.plan, incident).benchmarks.empty()) continue;
     TW_TRY_VOID(open_recheck(services, incident, found_by, nightly.plan, nightly.row.candidate));
   }
   return {};
@@ -80,6 +86,8 @@ Result<ComparisonRow> open_recheck(comparison::Services& services, const Inciden
              .candidate = candidate,
              .baseline = found_by.baseline,
              .incident = incident.id,
+             // What was lost and comes back slower has been compared with no build that ran.
+             .opens_incidents = incident.kind == IncidentKind::lost,
              .plan_json = to_json(plan_of_recheck(plan, incident))},
             services.clock.wall_now());
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "known_changes.hpp"
 #include "reporting.hpp"
 #include "torchwatch/bisection/opening.hpp"
 #include "torchwatch/bisection/spec.hpp"
@@ -84,10 +85,7 @@ std::vector<IncidentRow> incidents_of(storage::Id comparison,
   for (auto* of : {&lost, &lost_with_both}) {
     if (!of->series.empty()) incidents.push_back(std::move(*of));
   }
-  for (auto& incident : incidents) {
-    incident.comparison = comparison;
-    incident.key = key_of(incident.kind, incident.series);
-  }
+  for (auto& incident : incidents) incident.comparison = comparison;
   return incidents;
 }
 
@@ -103,13 +101,23 @@ Result<std::vector<comparison::JudgedSeries>> without_muted(
   return judged;
 }
 
+/// Opens an incident of what no open one has, which is found again.
 Status open_incident(comparison::Services& services, const Comparison& comparison,
                      const comparison::SeriesSettings& settings, IncidentRow incident) {
   storage::IncidentStore store(services.database);
-  TW_TRY(const auto known, store.find_open(incident.key));
-  // Outputs that are as they were differ from the changed ones, too: a recheck tells which.
-  if (known && known->kind == IncidentKind::result) return {};
-  if (known) return store.add_recurrence(known->id, comparison.row.id);
+  TW_TRY(const auto known, known_changes(services, comparison.row, incident));
+  // Of outputs a recheck tells which: those that are as they were differ from the changed ones.
+  if (incident.kind != IncidentKind::result) {
+    for (const auto id : known.incidents) {
+      TW_TRY_VOID(store.add_recurrence(id, comparison.row.id));
+    }
+  }
+  if (known.rest.empty()) return {};
+  incident.series = known.rest;
+  incident.key = key_of(incident.kind, incident.series);
+  TW_TRY(const auto namesake, store.find_open(incident.key));
+  // The series changed once more, beside an open incident of theirs.
+  if (namesake) incident.key += "-" + std::to_string(comparison.row.id);
   incident.opened_at = services.clock.wall_now();
   incident.title = report::what_changed(incident);
   TW_TRY(const auto opened, store.open(incident));
@@ -211,6 +219,8 @@ Result<ComparisonRow> judge_comparison(comparison::Services& services,
     if (!row.opens_incidents) return {};
     TW_TRY(const auto heard, without_muted(services, judged));
     for (auto& incident : incidents_of(row.id, heard)) {
+      // A recheck says of its incident itself whether it is there.
+      if (row.incident && incident.kind == IncidentKind::lost) continue;
       TW_TRY_VOID(open_incident(services, comparison, schedule.settings(), std::move(incident)));
     }
     return file_at_once(services, {advanced, comparison.plan});

@@ -92,6 +92,8 @@ class Stages {
   /// next nightly is compared with one that can be measured.
   Status require_usable(const Comparison& comparison) {
     const auto& row = comparison.row;
+    // Else a workload that left the suite since would be taken for a fault of the builds.
+    TW_TRY_VOID(comparison::check_workloads(services_, workloads_of(comparison.plan)));
     std::vector ids{*row.baseline};
     if (row.candidate != *row.baseline) ids.push_back(row.candidate);
     for (const auto id : ids) {
@@ -172,13 +174,16 @@ class Stages {
     TW_TRY(const auto found, incidents.of_comparison(comparison.row.id));
     const auto searches = std::ranges::count_if(
         found, [](const auto& incident) { return incident.bisection.has_value(); });
+    std::string waits;
     for (int number = 0; const auto& incident : found) {
       if (!incident.bisection) continue;
       TW_TRY(const auto bisection, bisections.get(*incident.bisection));
       services_.progress.phase_started(
           fmt::format("search {} of {}: {}", ++number, searches, incident.title));
-      TW_TRY_VOID(bisection::carry_out_bisection(services_, bisection, stop_));
+      TW_TRY(const auto attended, attend_bisection(services_, bisection, stop_));
+      if (attended == Attended::put_off) waits += fmt::format(" {}", bisection.id);
     }
+    if (!waits.empty()) return fail(ErrorCode::unavailable, "it waits for its searches:" + waits);
     return advance(comparison, ComparisonState::bisected);
   }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "torchwatch/platform/clock.hpp"
 #include "torchwatch/report/view.hpp"
@@ -20,8 +21,13 @@ using storage::VerdictRow;
 /// How many of the newest are shown: each nightly measures an open incident again.
 constexpr int kRechecksShown = 10;
 
-bool is_gone(Verdict verdict) {
-  return verdict == Verdict::unchanged || verdict == Verdict::improved;
+/// What was lost runs again, however slowly. "Unchanged" is also a rest below the threshold: gone is
+/// what cannot be half of it any more.
+bool is_gone(IncidentKind kind, const storage::IncidentSeriesRow& was, const VerdictRow& now) {
+  if (now.verdict == Verdict::regressed) return kind == IncidentKind::lost;
+  if (now.verdict != Verdict::unchanged && now.verdict != Verdict::improved) return false;
+  if (was.ratio <= 0 || now.ratio <= 0) return true;
+  return std::max(now.ratio, now.interval_high) < std::sqrt(was.ratio);
 }
 
 bool is_still_there(IncidentKind kind, Verdict verdict) {
@@ -70,7 +76,7 @@ std::string outcome_text(const Recheck& recheck) {
     case RecheckOutcome::still_there:
       return "still there";
     case RecheckOutcome::unclear:
-      return "neither found again nor gone";
+      return "not found again, and not surely gone";
     case RecheckOutcome::due:
       return "not measured yet";
     case RecheckOutcome::none:
@@ -84,14 +90,16 @@ std::string outcome_text(const Recheck& recheck) {
 }  // namespace
 
 RecheckOutcome outcome_for(const IncidentRow& incident, const std::vector<VerdictRow>& verdicts) {
-  const auto own = verdicts_on(incident, verdicts);
-  const bool all_are_gone =
-      own.size() == incident.series.size() &&
-      std::ranges::all_of(own, [](const auto& row) { return is_gone(row.verdict); });
-  if (all_are_gone) return RecheckOutcome::gone;
-  const bool any_is_there = std::ranges::any_of(
-      own, [&](const auto& row) { return is_still_there(incident.kind, row.verdict); });
-  return any_is_there ? RecheckOutcome::still_there : RecheckOutcome::unclear;
+  std::size_t gone = 0;
+  bool is_there = false;
+  for (const auto& was : incident.series) {
+    const auto now = std::ranges::find(verdicts, was.series, &VerdictRow::series);
+    if (now == verdicts.end()) continue;
+    if (is_gone(incident.kind, was, *now)) ++gone;
+    if (is_still_there(incident.kind, now->verdict)) is_there = true;
+  }
+  if (gone == incident.series.size()) return RecheckOutcome::gone;
+  return is_there ? RecheckOutcome::still_there : RecheckOutcome::unclear;
 }
 
 Result<std::vector<Recheck>> rechecks_of(storage::Database& database, const IncidentRow& incident) {

@@ -1,6 +1,7 @@
 #include "torchwatch/report/recheck.hpp"
 
 #include <catch2/catch.hpp>
+#include <limits>
 
 using namespace torchwatch;
 using namespace torchwatch::report;
@@ -59,8 +60,37 @@ TEST_CASE("what was lost is there as long as it gives no result") {
   const auto lost = incident_of(IncidentKind::lost);
   CHECK(outcome_for(lost, verdicts(unchanged, failed)) == RecheckOutcome::still_there);
   CHECK(outcome_for(lost, verdicts(unchanged, unsupported)) == RecheckOutcome::still_there);
-  CHECK(outcome_for(lost, verdicts(unchanged, regressed)) == RecheckOutcome::unclear);
+  CHECK(outcome_for(lost, verdicts(unchanged, inconclusive)) == RecheckOutcome::unclear);
   CHECK(outcome_for(lost, verdicts(unchanged, unchanged)) == RecheckOutcome::gone);
+}
+
+TEST_CASE("what was lost is over once it runs, also where it runs more slowly") {
+  using enum Verdict;
+  const auto lost = incident_of(IncidentKind::lost);
+  CHECK(outcome_for(lost, verdicts(unchanged, regressed)) == RecheckOutcome::gone);
+  CHECK(outcome_for(incident_of(), verdicts(unchanged, regressed)) == RecheckOutcome::still_there);
+}
+
+TEST_CASE("a change is gone once its whole interval lies below half of what it was") {
+  auto incident = incident_of();
+  incident.series.resize(1);
+  incident.series[0].ratio = 1.21;
+  const auto outcome = [&](Verdict verdict, double ratio, double high) {
+    storage::VerdictRow row;
+    row.series = series("dlrm");
+    row.verdict = verdict;
+    row.ratio = ratio;
+    row.interval_high = high;
+    return outcome_for(incident, {row});
+  };
+  CHECK(outcome(Verdict::unchanged, 1.0, 1.03) == RecheckOutcome::gone);
+  CHECK(outcome(Verdict::unchanged, 1.05, 1.08) == RecheckOutcome::gone);
+  CHECK(outcome(Verdict::unchanged, 1.05, 1.11) == RecheckOutcome::unclear);
+  CHECK(outcome(Verdict::unchanged, 1.0, std::numeric_limits<double>::infinity()) ==
+        RecheckOutcome::unclear);
+  CHECK(outcome(Verdict::improved, 0.8, 0.9) == RecheckOutcome::gone);
+  incident.series[0].ratio = 1.07;
+  CHECK(outcome(Verdict::unchanged, 1.05, 1.06) == RecheckOutcome::unclear);
 }
 
 TEST_CASE("a recheck is said with its build, its time and how large the change is still") {

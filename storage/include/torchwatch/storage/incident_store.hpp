@@ -19,7 +19,7 @@ class IncidentStore {
   /// Notes why the incident has no issue of its own; empty: it has one. Call in the transaction
   /// that decides it.
   Status set_unfiled(Id incident, const std::string& reason);
-  /// Notes that a later comparison found the open incident again.
+  /// Notes that a later comparison found the open incident again; once is enough.
   Status add_recurrence(Id incident, Id comparison);
   /// The comparisons that found the incident again, in the order of their ids.
   Result<std::vector<Id>> recurrences_of(Id incident);

@@ -219,7 +219,8 @@ struct DecisionRow {
 struct IncidentRow {
   Id id = 0;
   Id comparison = 0;  ///< the comparison that found it
-  std::string key;    ///< made of what changed, not of a date; unique among those not closed
+  std::string key;    ///< made of what changed, not of a date; unique among those not closed, so
+                      ///< that a further change of the same series has its comparison added
   IncidentKind kind = IncidentKind::regression;
   IncidentState state = IncidentState::open;
   std::string title;

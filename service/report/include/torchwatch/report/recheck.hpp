@@ -14,9 +14,9 @@ namespace torchwatch::report {
 
 /// What measuring an incident's series again came to.
 enum class RecheckOutcome {
-  gone,         ///< each series is unchanged or improved
+  gone,         ///< of each series less than half of the change is left; what was lost runs again
   still_there,  ///< a series is worse still, or gives no result still
-  unclear,      ///< neither
+  unclear,      ///< neither; more of the change may be left
   due,          ///< it has not been judged
   none          ///< it ended without verdicts
 };
