@@ -127,9 +127,12 @@ struct TwoSearches {
 /// Three nightlies of which the second is slower, by the first of its two commits. Its search meets
 /// the fault; the third nightly is behind it.
 struct SearchedNightly {
-  explicit SearchedNightly(PlantedFault& met) : fault(met) {
+  explicit SearchedNightly(PlantedFault& met, const std::string& change = "time dlrm cpu-infer 1.5")
+      : day(folder.path(),
+            {{"One", "noise 0.01"}, {"Two", change}, {"Three", "# 3"}, {"Four", "# 4"}}),
+        fault(met) {
     fault.build = day.commits()[1];
-    const std::string slower = "noise 0.01\ntime dlrm cpu-infer 1.5\n# ";
+    const std::string slower = "noise 0.01\n" + change + "\n# ";
     day.publish("2026-08-17", day.commits()[2], slower + "3");
     day.publish("2026-08-18", day.commits()[3], slower + "4");
     auto config = day.config();
@@ -169,11 +172,12 @@ struct SearchedNightly {
     FAIL("no comparison of " << nightly);
     return {};
   }
-  storage::IncidentRow incident() const {
-    return storage::IncidentStore(database()).get(1).value();
+  storage::IncidentRow incident(storage::Id id = 1) const {
+    return storage::IncidentStore(database()).get(id).value();
   }
-  bisection::BisectionResult result() const {
-    const auto row = storage::BisectionStore(database()).get(incident().bisection.value()).value();
+  bisection::BisectionResult result(storage::Id of_incident = 1) const {
+    const auto searched = incident(of_incident).bisection.value();
+    const auto row = storage::BisectionStore(database()).get(searched).value();
     return bisection::parse_bisection_result(row.result_json).value();
   }
   bool has_issue() const {
@@ -181,11 +185,7 @@ struct SearchedNightly {
   }
 
   test::TemporaryFolder folder;
-  test::ScriptedDay day{folder.path(),
-                        {{"One", "noise 0.01"},
-                         {"Two", "time dlrm cpu-infer 1.5"},
-                         {"Three", "# 3"},
-                         {"Four", "# 4"}}};
+  test::ScriptedDay day;
   PlantedFault& fault;
   test::FakeClock clock;
   std::unique_ptr<test::ScriptedService> service;
@@ -276,6 +276,15 @@ TEST_CASE("whatever fails at any step of a nightly's search, the next nightly ha
       CHECK(nightlies.database().check_invariants().value().empty());
     }
   }
+}
+
+TEST_CASE("a search that a fault ends leaves the other search of its nightly alone") {
+  PlantedFault fault{.step = FaultStep::kit, .code = ErrorCode::conflict, .times = 1, .build = ""};
+  SearchedNightly nightlies(fault, "time dlrm cpu-infer 1.5\nleak dlrm cpu-infer 65536");
+  nightlies.work(2);
+  CHECK(nightlies.state_of("2026-08-17") == storage::ComparisonState::reported);
+  CHECK(nightlies.result(1).outcome == bisection::BisectionOutcome::faulted);
+  CHECK(nightlies.result(2).culprit() == nightlies.day.commits()[1]);
 }
 
 TEST_CASE("however a fetch of commits ends, the nightlies have verdicts and it is tried again") {
