@@ -8,6 +8,7 @@
 #include "torchwatch/daemon/resolve.hpp"
 #include "torchwatch/documents/study.hpp"
 #include "torchwatch/nightly/stages.hpp"
+#include "torchwatch/nightly/work_list.hpp"
 #include "torchwatch/pulls/pulls.hpp"
 
 namespace torchwatch::cli {
@@ -69,8 +70,13 @@ Outcome compare_here(const Invocation& invocation, commands::SessionOfCommand& o
   auto& services = opened.services();
   TW_TRY_VOID(commands::wait_for_machine(opened, invocation.stop));
   TW_TRY(const auto comparison, open_comparison(invocation, opened, options, study, selection));
-  TW_TRY(const auto ended, nightly::carry_out_comparison(services, comparison, invocation.stop));
-  TW_TRY(auto facts, commands::gather(services.database, services.config, services.history, ended));
+  const auto ended = nightly::carry_out_comparison(services, comparison, invocation.stop);
+  if (!ended) {
+    TW_TRY_VOID(nightly::end_if_refused(services, comparison.id, ended.error()));
+    return fail(ended.error());
+  }
+  TW_TRY(auto facts,
+         commands::gather(services.database, services.config, services.history, *ended));
   std::erase_if(facts.verdicts, [&](const auto& verdict) {
     return !comparison::is_selected(selection, verdict.series.metric);
   });

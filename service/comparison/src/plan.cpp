@@ -140,4 +140,10 @@ Status check_workloads(Services& services, const std::vector<std::string>& names
   return {};
 }
 
+Status check_plan(Services& services, const Plan& plan) {
+  if (!plan.benchmarks.empty()) return check_workloads(services, workloads_of(plan));
+  return fail(ErrorCode::invalid, "no workload is measured in the configurations that are named",
+              "`torchwatch workload list` has those of each workload");
+}
+
 }  // namespace torchwatch::comparison

@@ -53,7 +53,7 @@ Result<Plan> plan_of(Services& services, const Selection& selection) {
   if (!selection.variants.empty()) config.suite.variants = selection.variants;
   if (selection.preset) config.suite.preset = *selection.preset;
   TW_TRY(auto plan, plan_of_config(services, config));
-  TW_TRY_VOID(check_workloads(services, workloads_of(plan)));
+  TW_TRY_VOID(check_plan(services, plan));
   plan.passes = passes_for(selection.metrics, plan.passes);
   const bool is_named =
       std::ranges::find(selection.metrics, Metric::output_difference) != selection.metrics.end();

@@ -106,7 +106,7 @@ Status open_incident(comparison::Services& services, const Comparison& compariso
                      const comparison::SeriesSettings& settings, IncidentRow incident) {
   storage::IncidentStore store(services.database);
   TW_TRY(const auto known, known_changes(services, comparison.row, incident));
-  // Of outputs a recheck tells which: those that are as they were differ from the changed ones.
+  // Outputs that are as they were differ from the changed ones, too: a recheck tells which.
   if (incident.kind != IncidentKind::result) {
     for (const auto id : known.incidents) {
       TW_TRY_VOID(store.add_recurrence(id, comparison.row.id));

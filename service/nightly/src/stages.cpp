@@ -93,7 +93,7 @@ class Stages {
   Status require_usable(const Comparison& comparison) {
     const auto& row = comparison.row;
     // Else a workload that left the suite since would be taken for a fault of the builds.
-    TW_TRY_VOID(comparison::check_workloads(services_, workloads_of(comparison.plan)));
+    TW_TRY_VOID(comparison::check_plan(services_, comparison.plan));
     std::vector ids{*row.baseline};
     if (row.candidate != *row.baseline) ids.push_back(row.candidate);
     for (const auto id : ids) {
@@ -139,7 +139,7 @@ class Stages {
     TW_TRY(comparison.plan, comparison::plan_of_config(services_));
     const auto plan_json = to_json(comparison.plan);
     // A name that is mistyped in the configuration is not the nightly's fault: it waits.
-    const auto known = comparison::check_workloads(services_, workloads_of(comparison.plan));
+    const auto known = comparison::check_plan(services_, comparison.plan);
     if (!known) return fail(known.error().within("[suite] workloads").as(ErrorCode::unavailable));
     if (plan_json == row.plan_json) return {};
     TW_TRY(comparison.row, comparisons_.set_plan(row, plan_json));

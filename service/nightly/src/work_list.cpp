@@ -108,6 +108,12 @@ Result<Attended> attend_bisection(comparison::Services& services, const storage:
                            }});
 }
 
+Status end_if_refused(comparison::Services& services, storage::Id id, const Error& error) {
+  if (consequence_of(error.code) != Consequence::ends) return {};
+  return services.database.transact(
+      [&] { return end_comparison(services, id, Failure::refused, error.text()); });
+}
+
 Status note_downfall_of(comparison::Services& services,
                         const std::optional<storage::ItemKey>& key) {
   if (!key) return {};

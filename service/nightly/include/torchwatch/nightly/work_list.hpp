@@ -44,8 +44,11 @@ Status note_downfall_of(comparison::Services&, const std::optional<storage::Item
 Result<Attended> attend_comparison(comparison::Services&, const storage::ComparisonRow&,
                                    std::stop_token stop);
 
-/// Works on one bisection that belongs to no incident until it ends or is put off. Errors: as
-/// attend.
+/// Ends a comparison as refused where the error is about it and no later try can do better; else
+/// it stays as it is. Errors: of storage.
+Status end_if_refused(comparison::Services&, storage::Id comparison, const Error&);
+
+/// Works on one bisection until it ends or is put off. Errors: as attend.
 Result<Attended> attend_bisection(comparison::Services&, const storage::BisectionRow&,
                                   std::stop_token stop);
 
