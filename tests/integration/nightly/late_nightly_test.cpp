@@ -9,6 +9,7 @@
 #include "scripted_service.hpp"
 #include "temporary_folder.hpp"
 #include "torchwatch/nightly/discovery.hpp"
+#include "torchwatch/nightly/stages.hpp"
 #include "torchwatch/nightly/triage.hpp"
 #include "torchwatch/nightly/work_list.hpp"
 #include "torchwatch/report/newest_nightly.hpp"
@@ -106,18 +107,31 @@ TEST_CASE("a late nightly is not the newest, and closes no incident that a newer
   followed.publish(19, kSlow);
   followed.follow();
   REQUIRE(followed.incidents().size() == 1);
+  auto services = followed.services();
+  const auto shown = followed.nightly_of("19").candidate;
+  const auto good = followed.nightly_of("17").baseline.value();
+  const auto again = nightly::open_requested_comparison(services, shown, good, true).value();
+  REQUIRE(nightly::carry_out_comparison(services, again, {}));
+  REQUIRE(followed.incidents().size() == 1);
+
   followed.publish(18, kQuiet);
   followed.follow();
   followed.follow();
   CHECK(followed.nightly_of("18").state == ComparisonState::reported);
-  REQUIRE(followed.incidents().size() == 1);
-  CHECK(followed.incidents()[0].state == storage::IncidentState::open);
+  const auto incidents = followed.incidents();
+  REQUIRE(incidents.size() == 2);
+  CHECK(incidents[1].state == storage::IncidentState::open);
   const auto newest = report::newest_nightly(followed.database()).value();
   CHECK(followed.name_of(newest.known->candidate) == "19");
   CHECK(followed.name_of(newest.judged->candidate) == "19");
-  auto services = followed.services();
-  const auto retest = nightly::retest_incident(services, followed.incidents()[0].id).value();
+  const auto retest = nightly::retest_incident(services, incidents[1].id).value();
   CHECK(followed.name_of(retest.comparison.candidate) == "19");
+
+  // 18 is as fast as 16, so what made 19 slow came after 18.
+  const auto found_by =
+      storage::ComparisonStore(followed.database()).get(incidents[0].comparison).value();
+  CHECK(followed.name_of(*found_by.baseline) == "18");
+  CHECK(followed.name_of(found_by.candidate) == "19");
 }
 
 TEST_CASE("a channel that is away for a while costs no nightly its verdict") {
