@@ -111,7 +111,11 @@ Result<std::optional<EarlyEnd>> BisectionBuilder::build_one(bisect::Reference si
   const auto sha = recorded_.sha_of(side);
   const auto maker = recorded_.maker_of(side);
   TW_TRY_VOID(announce(sha, maker));
-  TW_TRY(auto made, preparer_.of_commit(sha, base, stop, maker));
+  // Without an end nothing is measured; whatever lies between them can be left out.
+  const bool is_end = !side || recorded_.is_bad_end(*side);
+  const auto without =
+      is_end ? comparison::WithoutRunner::failed : comparison::WithoutRunner::unbuildable;
+  TW_TRY(auto made, preparer_.of_commit(sha, base, stop, maker, without));
   if (const auto* unbuildable = std::get_if<builds::Unbuildable>(&made)) {
     return record_unbuildable(side, *unbuildable);
   }
@@ -145,13 +149,15 @@ Result<std::variant<comparison::MeasurableBuild, builds::Unbuildable>>
 BisectionBuilder::bad_end_of_recipe(std::stop_token stop) {
   const bisect::Reference bad = recorded_.class_count() - 1;
   if (at(bad).tree.origin.empty()) return at(bad);
-  return preparer_.of_commit(recorded_.sha_of(bad), at(bad).tree, stop, builds::Maker::recipe);
+  return preparer_.of_commit(recorded_.sha_of(bad), at(bad).tree, stop, builds::Maker::recipe,
+                             comparison::WithoutRunner::unbuildable);
 }
 
 Result<std::variant<comparison::MeasurableBuild, builds::Unbuildable>>
 BisectionBuilder::build_beside(const std::string& commit, bisect::Reference beside,
                                std::stop_token stop) {
-  return preparer_.of_commit(commit, at(beside).tree, stop, builds::Maker::recipe);
+  return preparer_.of_commit(commit, at(beside).tree, stop, builds::Maker::recipe,
+                             comparison::WithoutRunner::unbuildable);
 }
 
 Result<std::optional<EarlyEnd>> BisectionBuilder::record_unbuildable(
