@@ -77,6 +77,19 @@ Outcome outcome_of(const SearchRecord& record, const Answer& answer, bool is_lim
   return is_limited || is_left || !answer.suspects.empty() ? Outcome::partly_found : Outcome::found;
 }
 
+/// The classes that cannot be built, or of which no series can be measured any more.
+std::vector<std::size_t> skipped(const SearchRecord& record) {
+  std::vector<std::size_t> places;
+  for (Place place = 0; place <= record.last(); ++place) {
+    bool is_read = false;
+    for (std::size_t series = 0; series < record.series_count(); ++series) {
+      is_read = is_read || record.can_read(series, place);
+    }
+    if (!is_read) places.push_back(static_cast<std::size_t>(place));
+  }
+  return places;
+}
+
 std::string reason_of(const Answer& answer, const std::string& limit) {
   switch (answer.outcome) {
     case Outcome::nothing_to_search:
@@ -147,9 +160,7 @@ Answer answer_of(const SearchRecord& record, const std::vector<Group>& found,
   }
   answer.builds = record.builds().count();
   answer.runs = record.runs();
-  for (const Place place : record.builds().broken()) {
-    answer.skipped.push_back(static_cast<std::size_t>(place));
-  }
+  answer.skipped = skipped(record);
   answer.outcome = outcome_of(record, answer, !limit.empty());
   answer.reason = reason_of(answer, limit);
   return answer;

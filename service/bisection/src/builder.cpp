@@ -1,5 +1,7 @@
 #include "builder.hpp"
 
+#include <numeric>
+
 #include "torchwatch/records/hex.hpp"
 
 namespace torchwatch::bisection {
@@ -169,8 +171,11 @@ Result<std::optional<EarlyEnd>> BisectionBuilder::record_unbuildable(
         recorded_.maker_of(side) == builds::Maker::recipe && !recorded_.origin_of(side);
     return end_without(side ? "bad" : "good", sha, why, is_set_aside);
   }
-  TW_TRY_VOID(recorded_.record(CommitUnbuildable{
-      .candidate = *side, .commit = sha, .reason = why.reason, .fault = why.fault}));
+  std::vector<std::size_t> all_series(spec_.series.size());
+  std::iota(all_series.begin(), all_series.end(), std::size_t{0});
+  TW_TRY_VOID(leave_out(
+      recorded_, {.candidate = *side, .commit = sha, .reason = why.reason, .fault = why.fault},
+      all_series));
   if (faults_in_a_row(recorded_) < kFaultsInARowMax) return std::nullopt;
   return EarlyEnd{.outcome = BisectionOutcome::faulted,
                   .reason = "the build recipe failed for " + std::to_string(kFaultsInARowMax) +

@@ -170,12 +170,16 @@ void BisectionDriver::say_what_is_read(const bisect::Measure& wanted) const {
                                  spec_));
 }
 
+/// An end that fails takes its series with it; what fails between the ends is left out.
 Status BisectionDriver::record_failure(const bisect::Measure& wanted, const SideFailed& failed) {
-  if (failed.candidate && !recorded_.is_bad_end(wanted.candidate)) {
-    return recorded_.record(CommitUnbuildable{.candidate = wanted.candidate,
-                                              .commit = recorded_.commit_of(wanted.candidate),
-                                              .reason = "cannot run the workload: " + failed.reason,
-                                              .fault = false});
+  const auto side = failed.candidate ? bisect::Reference{wanted.candidate} : wanted.reference;
+  if (side && !recorded_.is_bad_end(*side)) {
+    return leave_out(recorded_,
+                     {.candidate = *side,
+                      .commit = recorded_.commit_of(*side),
+                      .reason = "cannot run the workload: " + failed.reason,
+                      .fault = false},
+                     failed.series);
   }
   for (const auto series : failed.series) {
     TW_TRY_VOID(recorded_.record(SeriesDropped{series, failed.reason}));
