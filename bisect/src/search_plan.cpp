@@ -19,6 +19,7 @@ constexpr double kContradiction = kRejectionsMax * kRejection;
 /// the readings that tell most, and mostly the last ones that are needed.
 constexpr double kWorthVerifying = 0.9;
 
+constexpr const char* kSeriesLost = "What changed cannot be measured at the ends any more.";
 constexpr const char* kNotReadBeside =
     "A part of the change lies beside a commit that does not run the workload, so it could not be "
     "measured.";
@@ -112,6 +113,9 @@ std::string out_of_budget(const SearchRecord& record) {
 }  // namespace
 
 Action SearchPlan::decide(const SearchRecord& record) {
+  if (problem_ && record.lost(problem_->changes.front().series) && reproduced(record).empty()) {
+    give_up(record, kSeriesLost);
+  }
   problem_.reset();
   if (record.last() < 0) return answer(record, {});
   if (auto ends = verify_ends(record)) {
@@ -129,6 +133,7 @@ Action SearchPlan::decide(const SearchRecord& record) {
 }
 
 Answer SearchPlan::answer(const SearchRecord& record, std::string limit) const {
+  if (limit.empty() && given_up_.empty() && has_lost_change(record)) limit = kSeriesLost;
   return answer_of(record, found_, given_up_, std::move(limit));
 }
 
@@ -276,6 +281,17 @@ bool SearchPlan::has_rest(const SearchRecord& record, std::size_t series) const 
     if (closed == series) rest.centre -= evidence.direct(span).centre;
   }
   return rest.centre + kRestErrors * rest.error >= evidence.series().minimum_effect;
+}
+
+bool SearchPlan::has_lost_change(const SearchRecord& record) const {
+  for (std::size_t series = 0; series < record.series_count(); ++series) {
+    const Evidence& evidence = record.evidence(series);
+    if (!record.lost(series)) continue;
+    const auto state = judge(evidence.direct(record.whole()), ends_gate(evidence.series()));
+    if (state == EffectState::open) return true;
+    if (state == EffectState::shows && has_rest(record, series)) return true;
+  }
+  return false;
 }
 
 std::vector<double> SearchPlan::problem_posterior(const SearchRecord& record) const {

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <string>
+#include <utility>
 
 namespace torchwatch::bisect {
 namespace {
@@ -15,9 +16,10 @@ Status check(const SeriesLost& gone, std::size_t series_count, Place last) {
   if (gone.series >= series_count) {
     return fail(ErrorCode::invalid, "search has no series " + std::to_string(gone.series));
   }
-  if (!gone.candidate || static_cast<Place>(*gone.candidate) < last) return {};
-  return fail(ErrorCode::invalid, "a series can be lost at a class before the bad end, not at " +
-                                      name_of(static_cast<Place>(*gone.candidate)));
+  if (!gone.candidate || std::cmp_less(*gone.candidate, last)) return {};
+  return fail(ErrorCode::invalid,
+              "a series can be lost at a class before the bad end, not at class " +
+                  std::to_string(*gone.candidate));
 }
 
 }  // namespace

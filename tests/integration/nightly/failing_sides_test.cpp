@@ -10,11 +10,14 @@
 #include "torchwatch/bisection/trace.hpp"
 #include "torchwatch/documents/bisection.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
+#include "torchwatch/storage/incident_store.hpp"
+#include "torchwatch/storage/outbox_store.hpp"
 
 using namespace torchwatch;
 using bisection::BisectionOutcome;
 using bisection::EventKind;
 using Catch::Contains;
+using Catch::StartsWith;
 
 namespace {
 
@@ -58,7 +61,42 @@ struct AskedSearch {
   bisection::BisectionResult result;
 };
 
+/// A nightly is slower, and what the recipe makes of its commit does not run the workload.
+struct NightlyWithoutSearch {
+  NightlyWithoutSearch() {
+    day.publish("2026-08-17", day.commits()[2], "noise 0.01\ntime dlrm cpu-infer 1.5");
+    auto config = day.config();
+    config.suite.workloads = {"dlrm"};
+    config.suite.configurations = {{Device::cpu, Mode::infer}};
+    service = test::ScriptedService::open(config).value();
+    const auto done = service->carry_out_due_comparisons();
+    if (!done) FAIL(done.error().message);
+  }
+
+  test::TemporaryFolder folder;
+  test::ScriptedDay day{folder.path(),
+                        {{"One", "noise 0.01"},
+                         {"Two", "# 2"},
+                         {"Three", "time dlrm cpu-infer 1.5\ncrash dlrm cpu-infer"}}};
+  std::unique_ptr<test::ScriptedService> service;
+};
+
 }  // namespace
+
+TEST_CASE("a regression whose bad end cannot be measured again is filed, with the reason") {
+  const NightlyWithoutSearch nightly;
+  auto& database = nightly.service->services().database;
+  const auto incidents = storage::IncidentStore(database).list(10).value();
+  REQUIRE(incidents.size() == 1);
+  const auto row = storage::BisectionStore(database).get(incidents[0].bisection.value()).value();
+  const auto result = bisection::parse_bisection_result(row.result_json).value();
+  CHECK(result.outcome == BisectionOutcome::not_told_apart);
+  CHECK_THAT(result.reason, StartsWith("An end of the range cannot be measured any more: "));
+  const auto messages = storage::OutboxStore(database).of_incident(incidents[0].id).value();
+  REQUIRE(messages.size() == 1);
+  CHECK(messages[0].kind == storage::OutboxKind::open);
+  CHECK_THAT(messages[0].body, Contains("cannot be measured any more"));
+}
 
 TEST_CASE("a culprit that does not run the other workload it slowed is named all the same") {
   const AskedSearch search(commits_with_a_crash(), {kClear, kOther});

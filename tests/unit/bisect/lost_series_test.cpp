@@ -85,6 +85,48 @@ TEST_CASE("a culprit that does not run any more once it is verified stays named"
   CHECK(done.answer.suspects.empty());
 }
 
+TEST_CASE("a series that fails at an end before it was read has not been shown to be unchanged") {
+  const auto done =
+      search_failing(exact_day(12, 5), {kExactBytes}, [](const Measure&) { return SeriesLost{0}; });
+  CHECK(done.answer.outcome == Outcome::not_told_apart);
+  CHECK(done.answer.reason == "What changed cannot be measured at the ends any more.");
+  CHECK(done.answer.culprits.empty());
+}
+
+TEST_CASE("where one series did not reproduce and the other fails, the ends may differ") {
+  const SimulatedDay day{12, {{}, {{5, 512}}}, {}, {}};
+  const auto done = search_failing(day, {kExactBytes, kExactBytes}, [](const Measure& measure) {
+    const bool fails = std::ranges::find(measure.series, 1U) != measure.series.end();
+    return fails ? std::optional(SeriesLost{1}) : std::nullopt;
+  });
+  CHECK(done.answer.outcome == Outcome::not_told_apart);
+}
+
+TEST_CASE(
+    "an end that fails while the search narrows the range leaves the suspects it had by then") {
+  int probes = 0;
+  const auto done = search_failing(exact_day(40, 5), {kExactBytes}, [&](const Measure& measure) {
+    probes += measure.purpose == Purpose::probe ? 1 : 0;
+    return probes > 2 ? std::optional(SeriesLost{0}) : std::nullopt;
+  });
+  CHECK(done.answer.outcome == Outcome::not_told_apart);
+  CHECK(done.answer.suspects.size() >= 2);
+  CHECK(done.answer.suspects.size() <= 12);
+  CHECK(std::ranges::count(done.answer.suspects, 5U) == 1);
+}
+
+TEST_CASE("an end that fails after a culprit was found takes nothing back") {
+  const SimulatedDay day{20, {{{5, 8192}, {14, 2048}}}, {}, {}};
+  const auto done = search_failing(day, {kExactBytes}, [](const Measure& measure) {
+    const bool fails = measure.purpose == Purpose::look_for_more;
+    return fails ? std::optional(SeriesLost{0}) : std::nullopt;
+  });
+  REQUIRE(done.answer.culprits.size() == 1);
+  CHECK(done.answer.culprits[0].classes == Classes{5});
+  CHECK(done.answer.culprits[0].effects.at(0).shows);
+  CHECK(done.answer.outcome == Outcome::partly_found);
+}
+
 TEST_CASE("a series is lost at a class between the ends alone, until its build is set aside") {
   auto search = CulpritSearch::create({}, {kExactBytes}, 8).value();
   CHECK(search.apply(SeriesLost{0, 7}).error().code == ErrorCode::invalid);
