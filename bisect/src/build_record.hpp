@@ -17,6 +17,7 @@ class BuildRecord {
   explicit BuildRecord(std::size_t class_count);
 
   bool is_built(Place place) const { return place == kGoodEnd || built_.contains(place); }
+  bool is_measured(Place place) const { return measured_.contains(place); }
   bool is_broken(Place place) const { return broken_.contains(place); }
   const std::set<Place>& broken() const { return broken_; }
   /// Classes that were built since the first measurement.

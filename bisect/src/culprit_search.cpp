@@ -55,6 +55,9 @@ class CulpritSearch::State {
   }
   const Action& action() const { return action_; }
   std::vector<double> posterior() const { return plan_.posterior(record_); }
+  bool is_measured(std::size_t candidate) const {
+    return record_.builds().is_measured(static_cast<Place>(candidate));
+  }
   Spent spent() const { return {record_.builds().count(), record_.runs()}; }
   std::optional<ProbeReason> reason_of(const Measure& measure) const {
     return plan_.reason_of(measure, record_);
@@ -127,6 +130,10 @@ std::vector<Effect> CulpritSearch::read(const Measure& measure) const {
 
 std::optional<ProbeReason> CulpritSearch::reason_of(const Measure& measure) const {
   return state_->reason_of(measure);
+}
+
+bool CulpritSearch::is_measured(std::size_t candidate) const {
+  return state_->is_measured(candidate);
 }
 
 Spent CulpritSearch::spent() const {

@@ -217,14 +217,16 @@ std::vector<double> posterior_of(const Problem& problem, const SearchRecord& rec
   return sum;
 }
 
-std::vector<Group> groups_of(Span span, const SearchRecord& record,
+std::vector<Group> groups_of(const Problem& problem, const SearchRecord& record,
                              const std::vector<double>& posterior) {
+  const Span span = problem.span;
+  const auto lead = problem.changes.front().series;
   std::vector<Group> groups;
   Group group{.first = span.from + 1, .last = span.from + 1, .parent = span.from};
   for (Place place = span.from + 1; place <= span.to; ++place) {
     group.last = place;
     group.mass += posterior[static_cast<std::size_t>(place - span.from - 1)];
-    if (record.builds().is_broken(place)) continue;
+    if (!record.can_read(lead, place)) continue;
     groups.push_back(group);
     group = {.first = place + 1, .last = place + 1, .parent = place};
   }

@@ -25,11 +25,12 @@ struct Problem {
   bool trusts_alone = true;     ///< whether runs without a partner count
 };
 
-/// Classes that measuring cannot tell apart: some that do not build, and the next one that does.
+/// Classes that measuring cannot tell apart: some that do not build, or do not run what leads the
+/// search, and the next one that does.
 struct Group {
   Place first = 0;
   Place last = 0;
-  Place parent = kGoodEnd;  ///< the nearest earlier build
+  Place parent = kGoodEnd;  ///< the nearest earlier one that is measured
   double mass = 0;
   std::optional<std::size_t> proven_by = {};  ///< once found: the series that verified it
 };
@@ -42,8 +43,9 @@ using Penalties = std::map<Place, double>;
 std::vector<double> posterior_of(const Problem&, const SearchRecord&,
                                  const std::vector<ExplainedStep>&, const Penalties&);
 
-/// The span's classes as groups, oldest first.
-std::vector<Group> groups_of(Span, const SearchRecord&, const std::vector<double>& posterior);
+/// The classes of the problem's span as groups, oldest first.
+std::vector<Group> groups_of(const Problem&, const SearchRecord&,
+                             const std::vector<double>& posterior);
 
 /// Spread of one pair of the series in terms of a change, for the likelihood of exact series too.
 double likelihood_scale(const Evidence&, double size);

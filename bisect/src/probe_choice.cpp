@@ -76,6 +76,8 @@ void consider(Choice& best, Measure measure, double probability, const Problem& 
   measure.series.clear();
   for (const auto& change : problem.changes) {
     if (measure.alone && !record.has_level(change.series)) continue;
+    if (!record.can_read(change.series, place)) continue;
+    if (!measure.alone && !record.can_read(change.series, place_of(measure.reference))) continue;
     measure.series.push_back(change.series);
     if (!is_affordable(measure, record)) break;
     for (std::size_t i = 0; i < kReadings.size(); ++i) {

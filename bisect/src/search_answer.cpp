@@ -19,6 +19,19 @@ Effect effect_of(const Evidence& evidence, std::size_t series, Span span, const 
           .shows = judge(estimate, gate) == EffectState::shows};
 }
 
+/// The series whose ends differ, also those that are lost since.
+std::vector<Change> shown_at_ends(const SearchRecord& record) {
+  std::vector<Change> changes;
+  for (std::size_t series = 0; series < record.series_count(); ++series) {
+    const Evidence& evidence = record.evidence(series);
+    const Estimate whole = evidence.direct(record.whole());
+    if (judge(whole, ends_gate(evidence.series())) == EffectState::shows) {
+      changes.push_back({series, whole.centre});
+    }
+  }
+  return changes;
+}
+
 /// The readings of a place alone, as a change against the good end.
 Estimate alone_estimate(const Evidence& evidence, Place place) {
   const auto readings = evidence.alone();
@@ -36,7 +49,7 @@ Culprit culprit_of(const SearchRecord& record, const Group& group) {
     if (record.prior(place) > 0) culprit.classes.push_back(static_cast<std::size_t>(place));
   }
   const Span span{group.parent, group.last};
-  for (const auto& change : reproduced(record)) {
+  for (const auto& change : shown_at_ends(record)) {
     const Evidence& evidence = record.evidence(change.series);
     if (evidence.direct(span).count == 0) continue;
     const Gate gate = culprit_gate(evidence, change.size, 1);
@@ -68,13 +81,26 @@ bool is_unexplained(const Change& change, const std::vector<Culprit>& culprits) 
 
 Outcome outcome_of(const SearchRecord& record, const Answer& answer, bool is_limited) {
   if (record.last() < 0) return Outcome::nothing_to_search;
-  const auto changes = reproduced(record);
+  const auto changes = shown_at_ends(record);
   if (changes.empty() && !is_limited) return Outcome::did_not_reproduce;
   if (answer.culprits.empty()) return Outcome::not_told_apart;
   const bool is_left = std::any_of(changes.begin(), changes.end(), [&](const Change& change) {
     return is_unexplained(change, answer.culprits);
   });
   return is_limited || is_left || !answer.suspects.empty() ? Outcome::partly_found : Outcome::found;
+}
+
+/// The classes that cannot be built, or of which no series can be measured any more.
+std::vector<std::size_t> skipped(const SearchRecord& record) {
+  std::vector<std::size_t> places;
+  for (Place place = 0; place <= record.last(); ++place) {
+    bool is_read = false;
+    for (std::size_t series = 0; series < record.series_count(); ++series) {
+      is_read = is_read || record.can_read(series, place);
+    }
+    if (!is_read) places.push_back(static_cast<std::size_t>(place));
+  }
+  return places;
 }
 
 std::string reason_of(const Answer& answer, const std::string& limit) {
@@ -96,15 +122,8 @@ std::string reason_of(const Answer& answer, const std::string& limit) {
 }  // namespace
 
 std::vector<Change> reproduced(const SearchRecord& record) {
-  std::vector<Change> changes;
-  for (std::size_t series = 0; series < record.series_count(); ++series) {
-    const Evidence& evidence = record.evidence(series);
-    const Estimate whole = evidence.direct(record.whole());
-    if (record.lost(series)) continue;
-    if (judge(whole, ends_gate(evidence.series())) == EffectState::shows) {
-      changes.push_back({series, whole.centre});
-    }
-  }
+  auto changes = shown_at_ends(record);
+  std::erase_if(changes, [&](const Change& change) { return record.lost(change.series); });
   return changes;
 }
 
@@ -127,7 +146,7 @@ std::vector<ExplainedStep> steps_of(const std::vector<Group>& found, const Searc
 Answer answer_of(const SearchRecord& record, const std::vector<Group>& found,
                  const std::vector<GivenUp>& given_up, std::string limit) {
   Answer answer;
-  if (!reproduced(record).empty()) {
+  if (!shown_at_ends(record).empty()) {
     for (const auto& group : found) answer.culprits.push_back(culprit_of(record, group));
   }
   std::stable_sort(answer.culprits.begin(), answer.culprits.end(),
@@ -147,9 +166,7 @@ Answer answer_of(const SearchRecord& record, const std::vector<Group>& found,
   }
   answer.builds = record.builds().count();
   answer.runs = record.runs();
-  for (const Place place : record.builds().broken()) {
-    answer.skipped.push_back(static_cast<std::size_t>(place));
-  }
+  answer.skipped = skipped(record);
   answer.outcome = outcome_of(record, answer, !limit.empty());
   answer.reason = reason_of(answer, limit);
   return answer;

@@ -7,7 +7,8 @@
 
 namespace torchwatch::bisect {
 
-/// The series whose ends differ, each with its change over the whole range.
+/// The series whose ends differ, each with its change over the whole range, without those that are
+/// lost.
 std::vector<Change> reproduced(const SearchRecord&);
 
 /// The culprits as steps; an effect that is not clear of nothing counts as none.

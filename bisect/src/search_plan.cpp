@@ -19,6 +19,11 @@ constexpr double kContradiction = kRejectionsMax * kRejection;
 /// the readings that tell most, and mostly the last ones that are needed.
 constexpr double kWorthVerifying = 0.9;
 
+constexpr const char* kSeriesLost = "What changed cannot be measured at the ends any more.";
+constexpr const char* kNotReadBeside =
+    "A part of the change lies beside a commit that does not run the workload, so it could not be "
+    "measured.";
+
 /// Standard errors by which a rest must stay below minimum_effect to be left alone.
 constexpr double kRestErrors = 1;
 
@@ -40,6 +45,10 @@ std::optional<Measure> verify_ends(const SearchRecord& record) {
   return measure.series.empty() ? std::nullopt : std::optional(measure);
 }
 
+bool can_read_both(const SearchRecord& record, std::size_t series, Span span) {
+  return record.can_read(series, span.from) && record.can_read(series, span.to);
+}
+
 /// The lead until it is decided; every other series often enough to state its effect.
 std::optional<Measure> verify_culprit(const SearchRecord& record, const Problem& problem,
                                       const Group& group) {
@@ -50,6 +59,7 @@ std::optional<Measure> verify_culprit(const SearchRecord& record, const Problem&
                   .pairs = 0,
                   .purpose = Purpose::verify_culprit};
   const auto want = [&](const Change& change, bool until_decided) {
+    if (!can_read_both(record, change.series, span)) return;
     const Evidence& evidence = record.evidence(change.series);
     const Estimate known = evidence.direct(span);
     const Gate gate = culprit_gate(evidence, change.size, record.settings().verify_pairs);
@@ -103,6 +113,9 @@ std::string out_of_budget(const SearchRecord& record) {
 }  // namespace
 
 Action SearchPlan::decide(const SearchRecord& record) {
+  if (problem_ && record.lost(problem_->changes.front().series) && reproduced(record).empty()) {
+    give_up(record, kSeriesLost);
+  }
   problem_.reset();
   if (record.last() < 0) return answer(record, {});
   if (auto ends = verify_ends(record)) {
@@ -120,6 +133,7 @@ Action SearchPlan::decide(const SearchRecord& record) {
 }
 
 Answer SearchPlan::answer(const SearchRecord& record, std::string limit) const {
+  if (limit.empty() && given_up_.empty() && has_lost_change(record)) limit = kSeriesLost;
   return answer_of(record, found_, given_up_, std::move(limit));
 }
 
@@ -135,6 +149,11 @@ std::optional<Measure> SearchPlan::choose_problem(const SearchRecord& record) {
         continue;
       }
       if (!has_rest(record, change.series)) continue;
+      if (!can_read_both(record, change.series, span)) {
+        closed_.insert({change.series, span});
+        given_up_.push_back({.suspects = {}, .confidence = 0, .reason = kNotReadBeside});
+        continue;
+      }
       const Evidence& evidence = record.evidence(change.series);
       const Estimate rest = evidence.direct(span);
       const Gate gate = rest_gate(evidence);
@@ -162,7 +181,7 @@ std::optional<Measure> SearchPlan::choose_problem(const SearchRecord& record) {
 
 std::optional<Measure> SearchPlan::search(const SearchRecord& record) {
   learn_trust(record);
-  const auto groups = groups_of(problem_->span, record, problem_posterior(record));
+  const auto groups = groups_of(*problem_, record, problem_posterior(record));
   const Group& top = likeliest(groups);
   if (top.mass <= 0) {
     give_up(record, "Every build between the ends of the search has the same library.");
@@ -222,7 +241,7 @@ void SearchPlan::conclude(const SearchRecord& record, const Group& group) {
 
 void SearchPlan::give_up(const SearchRecord& record, std::string reason) {
   const auto posterior = problem_posterior(record);
-  const auto groups = groups_of(problem_->span, record, posterior);
+  const auto groups = groups_of(*problem_, record, posterior);
   given_up_.push_back(suspects_of(groups, problem_->span, posterior, record.settings().confidence));
   given_up_.back().reason = std::move(reason);
   for (const auto& change : problem_->changes) closed_.insert({change.series, problem_->span});
@@ -264,6 +283,17 @@ bool SearchPlan::has_rest(const SearchRecord& record, std::size_t series) const 
   return rest.centre + kRestErrors * rest.error >= evidence.series().minimum_effect;
 }
 
+bool SearchPlan::has_lost_change(const SearchRecord& record) const {
+  for (std::size_t series = 0; series < record.series_count(); ++series) {
+    const Evidence& evidence = record.evidence(series);
+    if (!record.lost(series)) continue;
+    const auto state = judge(evidence.direct(record.whole()), ends_gate(evidence.series()));
+    if (state == EffectState::open) return true;
+    if (state == EffectState::shows && has_rest(record, series)) return true;
+  }
+  return false;
+}
+
 std::vector<double> SearchPlan::problem_posterior(const SearchRecord& record) const {
   const auto known = penalties_.find({problem_->changes.front().series, problem_->span});
   return posterior_of(*problem_, record, steps_of(found_, record),
@@ -274,7 +304,7 @@ std::optional<ProbeReason> SearchPlan::reason_of(const Measure& measure,
                                                  const SearchRecord& record) const {
   if (!problem_ || measure.purpose != Purpose::probe) return std::nullopt;
   return reason_of_probe(measure, *problem_, record,
-                         groups_of(problem_->span, record, problem_posterior(record)));
+                         groups_of(*problem_, record, problem_posterior(record)));
 }
 
 std::vector<double> SearchPlan::posterior(const SearchRecord& record) const {

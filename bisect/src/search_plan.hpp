@@ -56,6 +56,8 @@ class SearchPlan {
 
   std::vector<Span> segments(const SearchRecord&) const;
   bool has_rest(const SearchRecord&, std::size_t series) const;
+  /// Whether a series was lost that may have a change without a culprit.
+  bool has_lost_change(const SearchRecord&) const;
   std::vector<double> problem_posterior(const SearchRecord&) const;
 
   std::optional<Problem> problem_;

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <string>
+#include <utility>
 
 namespace torchwatch::bisect {
 namespace {
@@ -10,6 +11,16 @@ template <typename... Visitors>
 struct Overloaded : Visitors... {
   using Visitors::operator()...;
 };
+
+Status check(const SeriesLost& gone, std::size_t series_count, Place last) {
+  if (gone.series >= series_count) {
+    return fail(ErrorCode::invalid, "search has no series " + std::to_string(gone.series));
+  }
+  if (!gone.candidate || std::cmp_less(*gone.candidate, last)) return {};
+  return fail(ErrorCode::invalid,
+              "a series can be lost at a class before the bad end, not at class " +
+                  std::to_string(*gone.candidate));
+}
 
 }  // namespace
 
@@ -34,11 +45,11 @@ Status SearchRecord::take(const SearchEvent& event) {
                         [&](const SetAside& gone) { return take_set_aside(gone); },
                         [&](const SameLibrary& same) { return take_same(same); },
                         [&](const SeriesLost& gone) -> Status {
-                          if (gone.series >= series_count()) {
-                            return fail(ErrorCode::invalid,
-                                        "search has no series " + std::to_string(gone.series));
+                          TW_TRY_VOID(check(gone, series_count(), last()));
+                          if (!gone.candidate) lost_.insert(gone.series);
+                          if (gone.candidate) {
+                            unreadable_.emplace(gone.series, static_cast<Place>(*gone.candidate));
                           }
-                          lost_.insert(gone.series);
                           return {};
                         },
                         [&](const LevelLost&) -> Status {
@@ -122,6 +133,7 @@ Status SearchRecord::take_set_aside(const SetAside& gone) {
   if (gone.side) TW_TRY_VOID(check_place(*gone.side));
   const auto place = place_of(gone.side);
   builds_.take_set_aside(place);
+  std::erase_if(unreadable_, [&](const auto& known) { return known.second == place; });
   std::erase_if(same_, [&](const Span& span) { return span.from == place || span.to == place; });
   learn_prior();
   const bool is_end = place == kGoodEnd || place == last();
@@ -130,6 +142,10 @@ Status SearchRecord::take_set_aside(const SetAside& gone) {
     if (is_end) evidence.forget_level();
   }
   return {};
+}
+
+bool SearchRecord::can_read(std::size_t series, Place place) const {
+  return !builds_.is_broken(place) && !unreadable_.contains({series, place});
 }
 
 Status SearchRecord::take_same(const SameLibrary& same) {

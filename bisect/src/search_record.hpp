@@ -1,6 +1,7 @@
 #pragma once
 
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "build_record.hpp"
@@ -23,6 +24,8 @@ class SearchRecord {
   std::size_t series_count() const { return evidence_.size(); }
   const Evidence& evidence(std::size_t series) const { return evidence_[series]; }
   bool lost(std::size_t series) const { return lost_.contains(series); }
+  /// Whether the series can be measured at that place, as far as is known.
+  bool can_read(std::size_t series, Place place) const;
 
   /// Before anything is measured; 0 for a class that has the library of an earlier build.
   double prior(Place place) const { return prior_[static_cast<std::size_t>(place)]; }
@@ -49,6 +52,7 @@ class SearchRecord {
   std::vector<double> prior_;
   BuildRecord builds_;
   std::set<std::size_t> lost_;
+  std::set<std::pair<std::size_t, Place>> unreadable_;  ///< series that a class does not run
   bool level_lost_ = false;
   int runs_ = 0;
 };

@@ -1,5 +1,7 @@
 #include "builder.hpp"
 
+#include <numeric>
+
 #include "torchwatch/records/hex.hpp"
 
 namespace torchwatch::bisection {
@@ -111,7 +113,11 @@ Result<std::optional<EarlyEnd>> BisectionBuilder::build_one(bisect::Reference si
   const auto sha = recorded_.sha_of(side);
   const auto maker = recorded_.maker_of(side);
   TW_TRY_VOID(announce(sha, maker));
-  TW_TRY(auto made, preparer_.of_commit(sha, base, stop, maker));
+  // Without an end nothing is measured; whatever lies between them can be left out.
+  const bool is_end = !side || recorded_.is_bad_end(*side);
+  const auto without =
+      is_end ? comparison::WithoutRunner::failed : comparison::WithoutRunner::unbuildable;
+  TW_TRY(auto made, preparer_.of_commit(sha, base, stop, maker, without));
   if (const auto* unbuildable = std::get_if<builds::Unbuildable>(&made)) {
     return record_unbuildable(side, *unbuildable);
   }
@@ -145,13 +151,15 @@ Result<std::variant<comparison::MeasurableBuild, builds::Unbuildable>>
 BisectionBuilder::bad_end_of_recipe(std::stop_token stop) {
   const bisect::Reference bad = recorded_.class_count() - 1;
   if (at(bad).tree.origin.empty()) return at(bad);
-  return preparer_.of_commit(recorded_.sha_of(bad), at(bad).tree, stop, builds::Maker::recipe);
+  return preparer_.of_commit(recorded_.sha_of(bad), at(bad).tree, stop, builds::Maker::recipe,
+                             comparison::WithoutRunner::unbuildable);
 }
 
 Result<std::variant<comparison::MeasurableBuild, builds::Unbuildable>>
 BisectionBuilder::build_beside(const std::string& commit, bisect::Reference beside,
                                std::stop_token stop) {
-  return preparer_.of_commit(commit, at(beside).tree, stop, builds::Maker::recipe);
+  return preparer_.of_commit(commit, at(beside).tree, stop, builds::Maker::recipe,
+                             comparison::WithoutRunner::unbuildable);
 }
 
 Result<std::optional<EarlyEnd>> BisectionBuilder::record_unbuildable(
@@ -163,8 +171,11 @@ Result<std::optional<EarlyEnd>> BisectionBuilder::record_unbuildable(
         recorded_.maker_of(side) == builds::Maker::recipe && !recorded_.origin_of(side);
     return end_without(side ? "bad" : "good", sha, why, is_set_aside);
   }
-  TW_TRY_VOID(recorded_.record(CommitUnbuildable{
-      .candidate = *side, .commit = sha, .reason = why.reason, .fault = why.fault}));
+  std::vector<std::size_t> all_series(spec_.series.size());
+  std::iota(all_series.begin(), all_series.end(), std::size_t{0});
+  TW_TRY_VOID(leave_out(
+      recorded_, {.candidate = *side, .commit = sha, .reason = why.reason, .fault = why.fault},
+      all_series));
   if (faults_in_a_row(recorded_) < kFaultsInARowMax) return std::nullopt;
   return EarlyEnd{.outcome = BisectionOutcome::faulted,
                   .reason = "the build recipe failed for " + std::to_string(kFaultsInARowMax) +

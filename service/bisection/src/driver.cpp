@@ -170,12 +170,16 @@ void BisectionDriver::say_what_is_read(const bisect::Measure& wanted) const {
                                  spec_));
 }
 
+/// An end that fails takes its series with it; what fails between the ends is left out.
 Status BisectionDriver::record_failure(const bisect::Measure& wanted, const SideFailed& failed) {
-  if (failed.candidate && !recorded_.is_bad_end(wanted.candidate)) {
-    return recorded_.record(CommitUnbuildable{.candidate = wanted.candidate,
-                                              .commit = recorded_.commit_of(wanted.candidate),
-                                              .reason = "cannot run the workload: " + failed.reason,
-                                              .fault = false});
+  const auto side = failed.candidate ? bisect::Reference{wanted.candidate} : wanted.reference;
+  if (side && !recorded_.is_bad_end(*side)) {
+    return leave_out(recorded_,
+                     {.candidate = *side,
+                      .commit = recorded_.commit_of(*side),
+                      .reason = "cannot run the workload: " + failed.reason,
+                      .fault = false},
+                     failed.series);
   }
   for (const auto series : failed.series) {
     TW_TRY_VOID(recorded_.record(SeriesDropped{series, failed.reason}));
@@ -188,9 +192,25 @@ bool is_final(const Error& error) {
   return error.code == ErrorCode::invalid || error.code == ErrorCode::not_found;
 }
 
+/// Fetches the ends that the clone lacks: it may have been out of reach when the nightly was found.
+/// What cannot be fetched is named by the range that lacks it. Errors: cancelled.
+Status fetch_ends(comparison::Services& services, const BisectionSpec& spec, std::stop_token stop) {
+  if (services.history == nullptr || services.source == nullptr) return {};
+  for (const auto& end : {spec.good, spec.bad}) {
+    if (services.history->commit(end)) continue;
+    const auto fetched = services.source->fetch(end, stop);
+    if (fetched) continue;
+    if (fetched.error().code == ErrorCode::cancelled) return fetched;
+    services.progress.log("commit " + short_sha(end) +
+                          " of the search is missing: " + fetched.error().text());
+  }
+  return {};
+}
+
 Result<BisectionResult> run(comparison::Services& services, const storage::BisectionRow& row,
                             std::stop_token stop) {
   TW_TRY(const auto spec, parse_bisection_spec(row.spec_json));
+  TW_TRY_VOID(fetch_ends(services, spec, stop));
   auto recorded = RecordedSearch::open(services, row.id, spec);
   if (recorded) {
     return BisectionDriver(services, row, spec, *std::move(recorded)).run(stop);

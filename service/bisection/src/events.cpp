@@ -80,7 +80,9 @@ json body_of(const bisect::SameLibrary& event) {
 }
 
 json body_of(const SeriesDropped& event) {
-  return {{"series", event.series}, {"reason", event.reason}};
+  json body{{"series", event.series}, {"reason", event.reason}};
+  if (event.candidate) body["candidate"] = *event.candidate;
+  return body;
 }
 
 json body_of(const MachineChanged& event) {
@@ -139,6 +141,7 @@ void read(const json& body, bisect::SameLibrary& event) {
 void read(const json& body, SeriesDropped& event) {
   body.at("series").get_to(event.series);
   event.reason = body.value("reason", "");
+  event.candidate = reference_from_json(body.value("candidate", json(nullptr)));
 }
 
 void read(const json& body, MachineChanged& event) {
@@ -189,7 +192,7 @@ std::optional<bisect::SearchEvent> applied(const bisect::SameLibrary& event) {
   return event;
 }
 std::optional<bisect::SearchEvent> applied(const SeriesDropped& event) {
-  return bisect::SeriesLost{event.series};
+  return bisect::SeriesLost{event.series, event.candidate};
 }
 std::optional<bisect::SearchEvent> applied(const MachineChanged&) {
   return bisect::LevelLost{};

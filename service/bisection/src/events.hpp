@@ -60,6 +60,7 @@ struct SeriesDropped {
   static constexpr auto kKind = EventKind::series_lost;
   std::size_t series = 0;
   std::string reason;
+  std::optional<std::size_t> candidate = {};  ///< at this class alone; none: in the whole search
 };
 
 /// The machine has changed, so a run alone has nothing left to be compared with.

@@ -6,6 +6,14 @@
 #include "torchwatch/records/machine_facts.hpp"
 
 namespace torchwatch::bisection {
+namespace {
+
+/// Follows in the name of a slot for each time that its pair was made anew.
+constexpr const char* kAnew = "/anew";
+/// So often a pair is made while the machine keeps changing; then the search waits.
+constexpr int kPairsAnew = 3;
+
+}  // namespace
 
 Status BisectionMeasurer::free_slots() {
   return recorder_.free_slots();
@@ -75,6 +83,23 @@ Result<std::array<comparison::MachineRun, 2>> BisectionMeasurer::run_pair(
   return std::array{std::move(first), std::move(second)};
 }
 
+/// Makes a pair between whose runs the machine has changed anew, in slots of its own: stored runs
+/// are not made again, so it would be the same pair for ever.
+Result<std::array<comparison::MachineRun, 2>> BisectionMeasurer::run_pair_on_one_machine(
+    std::array<comparison::RunSlot, 2> slots, const Group& group, std::stop_token stop) {
+  for (int made = 0; made < kPairsAnew;) {
+    const bool is_stored = past_.contains(slots[0].slot) && past_.contains(slots[1].slot);
+    TW_TRY(auto runs, run_pair(slots, group, stop));
+    const auto& [first, second] = runs;
+    const bool is_read = first.row.status == RunStatus::ok && second.row.status == RunStatus::ok;
+    if (!is_read || first.machine == second.machine) return runs;
+    made += is_stored ? 0 : 1;
+    for (auto& slot : slots) slot.slot += kAnew;
+  }
+  return fail(ErrorCode::unavailable,
+              "the environment changed during the bisection: " + machine_change_);
+}
+
 std::string BisectionMeasurer::slot(const std::string& name, const Group& group, int number) const {
   return name + "/" + std::string(to_string(group.pass)) + "/" + to_string(group.benchmark) + "/" +
          std::to_string(number) + "/";
@@ -100,13 +125,9 @@ double BisectionMeasurer::reading(const comparison::MachineRun& run, std::size_t
   return is_relative(metric) ? std::log(value) : value;
 }
 
-Status BisectionMeasurer::add_pair(const Group& group, const comparison::MachineRun& candidate,
-                                   const comparison::MachineRun& reference,
-                                   PairReadings& readings) const {
-  if (candidate.machine != reference.machine) {
-    return fail(ErrorCode::unavailable, "the environment changed during the bisection: " +
-                                            first_difference(reference.machine, candidate.machine));
-  }
+void BisectionMeasurer::add_pair(const Group& group, const comparison::MachineRun& candidate,
+                                 const comparison::MachineRun& reference,
+                                 PairReadings& readings) const {
   for (const auto index : group.series) {
     const double of_candidate = reading(candidate, index);
     const double of_reference = reading(reference, index);
@@ -115,7 +136,6 @@ Status BisectionMeasurer::add_pair(const Group& group, const comparison::Machine
       readings.references[index].push_back(of_reference);
     }
   }
-  return {};
 }
 
 Result<std::variant<PairReadings, SideFailed>> BisectionMeasurer::measure_pairs(
@@ -134,9 +154,9 @@ Result<std::variant<PairReadings, SideFailed>> BisectionMeasurer::measure_pairs(
       const comparison::RunSlot theirs{slot + "reference", reference, true};
       // Every other pair begins with the candidate, so that drift within a pair cancels.
       const bool reference_first = pair % 2 == 0;
-      TW_TRY(const auto runs,
-             run_pair(reference_first ? std::array{theirs, ours} : std::array{ours, theirs}, group,
-                      stop));
+      TW_TRY(const auto runs, run_pair_on_one_machine(reference_first ? std::array{theirs, ours}
+                                                                      : std::array{ours, theirs},
+                                                      group, stop));
       const auto& of_candidate = runs[reference_first ? 1 : 0];
       const auto& of_reference = runs[reference_first ? 0 : 1];
       if (auto reason = trouble(group, of_reference)) {
@@ -145,7 +165,7 @@ Result<std::variant<PairReadings, SideFailed>> BisectionMeasurer::measure_pairs(
       if (auto reason = trouble(group, of_candidate)) {
         return SideFailed{true, group.series, std::move(*reason)};
       }
-      TW_TRY_VOID(add_pair(group, of_candidate, of_reference, readings));
+      add_pair(group, of_candidate, of_reference, readings);
     }
   }
   return readings;

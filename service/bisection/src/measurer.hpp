@@ -75,12 +75,14 @@ class BisectionMeasurer {
   Status run_interleaved(const std::array<comparison::RunSlot, 2>&, const Group&, std::stop_token);
   Result<std::array<comparison::MachineRun, 2>> run_pair(const std::array<comparison::RunSlot, 2>&,
                                                          const Group&, std::stop_token);
+  Result<std::array<comparison::MachineRun, 2>> run_pair_on_one_machine(
+      std::array<comparison::RunSlot, 2>, const Group&, std::stop_token);
   void note(const comparison::MachineRun&);
   std::string slot(const std::string& name, const Group&, int number) const;
   std::optional<std::string> trouble(const Group&, const comparison::MachineRun&) const;
   double reading(const comparison::MachineRun&, std::size_t series) const;
-  Status add_pair(const Group&, const comparison::MachineRun& candidate,
-                  const comparison::MachineRun& reference, PairReadings&) const;
+  void add_pair(const Group&, const comparison::MachineRun& candidate,
+                const comparison::MachineRun& reference, PairReadings&) const;
 
   const config::Config& config_;
   comparison::RunRecorder recorder_;

@@ -112,7 +112,9 @@ BisectionResult result_of(const bisect::Answer& answer, const RecordedSearch& re
   result.outcome = outcome_of(answer.outcome);
   result.reason = answer.reason;
   const auto why_dropped = why_all_dropped(recorded, spec.series.size());
-  if (!why_dropped.empty()) result.reason = "No series could be measured: " + why_dropped;
+  if (!why_dropped.empty() && answer.outcome != bisect::Outcome::found) {
+    result.reason = "An end of the range cannot be measured any more: " + why_dropped;
+  }
   result.commits = recorded.commit_count();
   result.folded = folded_count(recorded);
   for (const auto& culprit : answer.culprits) {

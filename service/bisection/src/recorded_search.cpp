@@ -237,6 +237,8 @@ std::string RecordedSearch::reason_of(std::size_t candidate) const {
   for (const auto& event : events_ | std::views::reverse) {
     const auto* unbuildable = std::get_if<CommitUnbuildable>(&event);
     if (unbuildable != nullptr && unbuildable->candidate == candidate) return unbuildable->reason;
+    const auto* dropped = std::get_if<SeriesDropped>(&event);
+    if (dropped != nullptr && dropped->candidate == candidate) return dropped->reason;
   }
   return {};
 }
@@ -246,11 +248,21 @@ std::string why_all_dropped(const RecordedSearch& recorded, std::size_t series) 
   std::string reason;
   for (const auto& event : recorded.events_) {
     const auto* drop = std::get_if<SeriesDropped>(&event);
-    if (drop == nullptr) continue;
+    if (drop == nullptr || drop->candidate) continue;
     dropped.insert(drop->series);
     reason = drop->reason;
   }
   return dropped.size() < series ? "" : reason;
+}
+
+Status leave_out(RecordedSearch& recorded, CommitUnbuildable left_out,
+                 const std::vector<std::size_t>& all_series) {
+  const auto candidate = left_out.candidate;
+  if (!recorded.search().is_measured(candidate)) return recorded.record(std::move(left_out));
+  for (const auto series : all_series) {
+    TW_TRY_VOID(recorded.record(SeriesDropped{series, left_out.reason, candidate}));
+  }
+  return {};
 }
 
 int faults_in_a_row(const RecordedSearch& recorded) {

@@ -93,4 +93,8 @@ class RecordedSearch {
 
 std::string why_all_dropped(const RecordedSearch&, std::size_t series);
 
+/// Records that a class between the ends cannot be built, or fails these series. One that was
+/// measured before keeps what it read, and is read no more of them.
+Status leave_out(RecordedSearch&, CommitUnbuildable, const std::vector<std::size_t>& all_series);
+
 }  // namespace torchwatch::bisection

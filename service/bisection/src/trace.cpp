@@ -126,7 +126,11 @@ class TraceReader {
     step.against = name(event.earlier);
   }
 
-  void read(const SeriesDropped& event, TraceStep& step) const { step.reason = event.reason; }
+  void read(const SeriesDropped& event, TraceStep& step) const {
+    step.place = event.candidate;
+    if (event.candidate) step.commit = name(event.candidate);
+    step.reason = event.reason;
+  }
   void read(const MachineChanged& event, TraceStep& step) const { step.reason = event.reason; }
 
   void read(const RevertCheck& check, TraceStep& step) const {

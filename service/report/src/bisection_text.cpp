@@ -65,7 +65,7 @@ std::string_view said_of(const TraceStep& step) {
     case EventKind::same_library:
       return "{0} gives the same library as {1}, so neither can be told from the other";
     case EventKind::series_lost:
-      return "gave up a series";
+      return step.commit.empty() ? "gave up a series" : "measured a series of {0} no more";
     case EventKind::level_lost:
       return "the machine changed, so earlier values of single builds count no more";
     case EventKind::reverted:

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "incident_day.hpp"
 #include "scripted_day.hpp"
 #include "scripted_service.hpp"
 #include "temporary_folder.hpp"
@@ -88,6 +89,35 @@ Search search_in(storage::Database& database) {
           bisection::trace_of(rows[0], store.events_of(rows[0].id).value()).value()};
 }
 
+/// Changes the kernel between the first two runs without a partner that a search makes.
+class KernelBetweenRuns final : public executor::Executor {
+ public:
+  KernelBetweenRuns(executor::Executor& real, std::filesystem::path scratch)
+      : real_(real), scratch_(std::move(scratch)) {}
+
+  void arm() { is_armed_ = true; }
+  bool has_changed() const { return is_changed_; }
+
+  Result<executor::RunOutcome> run(const executor::RunSpec& spec, std::stop_token stop) override {
+    auto outcome = real_.run(spec, stop);
+    if (is_armed_ && !is_changed_) {
+      std::ofstream(scratch_ / "behaviour") << "fact kernel 6.2\n";
+      is_changed_ = true;
+    }
+    return outcome;
+  }
+  Result<std::array<executor::RunOutcome, 2>> run_pair(std::array<executor::RunSpec, 2> specs,
+                                                       std::stop_token stop) override {
+    return real_.run_pair(specs, stop);
+  }
+
+ private:
+  executor::Executor& real_;
+  std::filesystem::path scratch_;
+  bool is_armed_ = false;
+  bool is_changed_ = false;
+};
+
 void check_that_it_went_on_in_pairs(const Search& search, const std::string& culprit) {
   INFO(search.result.reason);
   CHECK(search.result.culprit() == culprit);
@@ -133,4 +163,26 @@ TEST_CASE("a bisection that was stopped after its machine changed reads no build
   auto& database = service->services().database;
   check_that_it_went_on_in_pairs(search_in(database), day.commits()[kCulprit]);
   REQUIRE(database.check_invariants().value().empty());
+}
+
+TEST_CASE("a pair of leaks between whose runs the machine changes is measured anew") {
+  test::IncidentDay day(false);
+  KernelBetweenRuns kernel(day.service->services().executor, day.day.config().executor.scratch);
+  day.executor = &kernel;
+  day.log.at_phase = [&](const std::string& phase) {
+    if (phase.find(" to see the change between both ends again") != std::string::npos) kernel.arm();
+  };
+  const auto comparison = day.carry_out();
+  REQUIRE(kernel.has_changed());
+  const auto incident = day.incident(comparison, IncidentKind::leak);
+  const auto row = storage::BisectionStore(day.database()).get(incident.bisection.value()).value();
+  const auto result = bisection::parse_bisection_result(row.result_json).value();
+  INFO(result.reason);
+  CHECK(result.culprit() == day.day.commits()[8]);
+  const auto runs =
+      storage::RunStore(day.database()).runs_of({storage::OwnerKind::bisection, row.id}).value();
+  const auto anew = std::ranges::count_if(
+      runs, [](const auto& run) { return run.slot.find("/anew") != std::string::npos; });
+  CHECK(anew == 2);
+  CHECK(day.database().check_invariants().value().empty());
 }

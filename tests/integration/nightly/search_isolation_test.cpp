@@ -211,6 +211,27 @@ void check_searched(SearchedNightly& nightlies, Consequence consequence) {
   CHECK(nightlies.result().outcome == bisection::BisectionOutcome::faulted);
 }
 
+/// A commit between the ends is left out where the runner does not compile against its build.
+bool is_skipped(FaultStep step, ErrorCode code) {
+  return step == FaultStep::kit && (code == ErrorCode::failed || code == ErrorCode::invalid);
+}
+
+/// The incident is reported with the culprit, which nothing tells from the commit behind it.
+void check_skipped(const SearchedNightly& nightlies) {
+  CHECK(health::stored_problems(nightlies.database()).value().empty());
+  CHECK(nightlies.state_of("2026-08-17") == storage::ComparisonState::reported);
+  CHECK(nightlies.has_issue());
+  CHECK(nightlies.database().check_invariants().value().empty());
+  const auto result = nightlies.result();
+  const auto& commits = nightlies.day.commits();
+  CHECK(result.outcome == bisection::BisectionOutcome::found);
+  REQUIRE(result.culprits.size() == 1);
+  CHECK(result.culprits[0].commits == std::vector<std::string>{commits[1], commits[2]});
+  REQUIRE(result.skipped.size() == 1);
+  CHECK(result.skipped[0].commit == commits[1]);
+  CHECK(result.skipped[0].reason == "its runner does not compile: planted");
+}
+
 /// What is about the search has ended it; what is not lets it wait, where everybody can see it.
 void check_faulty(TwoSearches& searches, Consequence consequence) {
   const auto row = searches.row_of(searches.faulty);
@@ -265,6 +286,10 @@ TEST_CASE("whatever fails at any step of a nightly's search, the next nightly ha
       SearchedNightly nightlies(fault);
       nightlies.work(4);
       CHECK(nightlies.state_of("2026-08-18") == storage::ComparisonState::reported);
+      if (is_skipped(step, code)) {
+        check_skipped(nightlies);
+        continue;
+      }
       const auto consequence = nightly::consequence_of(code);
       check_searched(nightlies, consequence);
       if (consequence == Consequence::waits) {

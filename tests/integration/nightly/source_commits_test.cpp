@@ -10,6 +10,9 @@
 #include "scripted_service.hpp"
 #include "temporary_folder.hpp"
 #include "test_repository.hpp"
+#include "torchwatch/bisection/opening.hpp"
+#include "torchwatch/bisection/run.hpp"
+#include "torchwatch/documents/bisection.hpp"
 
 using namespace torchwatch;
 using Catch::Contains;
@@ -112,4 +115,38 @@ TEST_CASE_METHOD(FollowedSource, "a repository that is only read is never fetche
   CHECK(nightly::trunk_commit_of(services, tree_of(trunk)) == trunk);
   CHECK_THAT(log.said, Contains("is missing: [source] repository does not have it"));
   CHECK_FALSE(history.commit(trunk));
+}
+
+TEST_CASE("a search fetches its end that the clone has not got yet") {
+  const test::TemporaryFolder folder;
+  const test::ScriptedDay day(folder.path() / "day", {{"0", "noise 0.01"}, {"1", "# 1"}});
+  const auto upstream_folder = folder.path() / "day" / "pytorch.git";
+  const auto processes = process::make_process_runner("late-ends-" + std::to_string(getpid()));
+  auto clone = source::Clone::open({.address = "file://" + upstream_folder.string(),
+                                    .branch = "main",
+                                    .folder = folder.path() / "clone.git"},
+                                   *processes)
+                   .value();
+  REQUIRE(clone.refresh({}));
+  auto config = day.config();
+  config.source.repository = (folder.path() / "clone.git").string();
+  config.suite.workloads = {"dlrm"};
+  const auto service = test::ScriptedService::open(config).value();
+  auto& services = service->services();
+  services.source = &clone;
+  test::TestCommit late;
+  late.subject = "Check all elements twice";
+  late.parents = {day.commits()[1]};
+  late.files["aten/slow"] = "time dlrm cpu-infer 1.5\n";
+  const auto culprit = test::TestRepository(upstream_folder).commit(late);
+
+  auto spec = bisection::requested_spec(services, day.commits()[0], day.commits()[1]).value();
+  spec.bad = culprit;
+  const Series series{{"dlrm", {Device::cpu, Mode::infer}, {}}, Metric::time};
+  const auto opened = bisection::open_requested_bisection(services, spec, {series}, {}).value();
+  const auto ended = bisection::carry_out_bisection(services, opened, {});
+  if (!ended) FAIL(ended.error().message);
+  const auto result = bisection::parse_bisection_result(ended->result_json).value();
+  INFO(result.reason);
+  CHECK(result.culprit() == culprit);
 }

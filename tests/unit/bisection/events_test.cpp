@@ -48,6 +48,16 @@ TEST_CASE("every event reads back as it was stored") {
   }
 }
 
+TEST_CASE("a series may be dropped at one class, and an older event drops it everywhere") {
+  const SeriesDropped at_class{.series = 1, .reason = "crashed", .candidate = 3};
+  const auto read = parse_event(row_of(at_class, 0)).value();
+  CHECK(std::get<SeriesDropped>(read).candidate == std::size_t{3});
+  const auto lost = std::get<bisect::SeriesLost>(search_event_of(read).value());
+  CHECK(lost.candidate == std::size_t{3});
+  const auto older = parse_event({0, "series_lost", R"({"series":1,"reason":"crashed"})"}).value();
+  CHECK_FALSE(std::get<SeriesDropped>(older).candidate);
+}
+
 TEST_CASE("the search is replayed from everything but the reverts") {
   for (const auto& event : one_of_each()) {
     CHECK(search_event_of(event).has_value() == !std::holds_alternative<RevertCheck>(event));

@@ -43,7 +43,7 @@ struct SearchSettings {
 // What has happened. A search is the replay of its events; nothing else enters.
 
 /// A measurement as it was ordered: for each series the effect of every pair. A series that could
-/// not be measured here is left out only with SeriesLost or Unbuildable following.
+/// not be measured here is left out only with SeriesLost following.
 struct Measured {
   std::size_t candidate = 0;
   Reference reference;
@@ -64,7 +64,7 @@ struct LevelLost {};
 struct Built {
   std::size_t candidate = 0;
 };
-/// The class cannot be built, or cannot run the workloads.
+/// The class cannot be built, or cannot run the workloads. Not for one that has readings.
 struct Unbuildable {
   std::size_t candidate = 0;
 };
@@ -82,6 +82,9 @@ struct SetAside {
 /// The series cannot be measured any more (its workload fails at an end): search without it.
 struct SeriesLost {
   std::size_t series = 0;
+  /// Where given, at this class alone, which may have readings: the class is not told from the next
+  /// one by this series, and what was read of it counts on.
+  std::optional<std::size_t> candidate = {};
 };
 using SearchEvent = std::variant<Measured, MeasuredAlone, Built, Unbuildable, SetAside, SameLibrary,
                                  SeriesLost, LevelLost>;
@@ -130,7 +133,7 @@ struct Spent {
 enum class Outcome {
   found,              ///< every change of minimum_effect has its culprit
   partly_found,       ///< some have; the reason says what is left
-  not_told_apart,     ///< a budget ended the search; `suspects` hold the culprit
+  not_told_apart,     ///< a limit ended the search; `suspects`, if any, hold the culprit
   did_not_reproduce,  ///< the ends do not differ
   nothing_to_search,  ///< no class
 };
@@ -161,7 +164,7 @@ struct Answer {
   std::vector<Effect> ends;           ///< bad against good end, of every series
   int builds = 0;                     ///< between the ends, which are built too
   int runs = 0;
-  std::vector<std::size_t> skipped;  ///< classes that could not be built
+  std::vector<std::size_t> skipped;  ///< classes that could not be built, or measured any more
   std::string reason;                ///< a sentence or two for people
 };
 
@@ -204,6 +207,9 @@ class CulpritSearch {
   /// Why that probe is worth its cost now, by the rule that orders probes. Nothing for what is no
   /// probe, and while nothing is looked for.
   std::optional<ProbeReason> reason_of(const Measure&) const;
+
+  /// Whether readings of the class count.
+  bool is_measured(std::size_t candidate) const;
 
   /// What the search has cost so far: builds of classes between the ends, and runs.
   Spent spent() const;

@@ -21,6 +21,9 @@ storage::BuildRow described(storage::BuildRow, const builds::Tree&,
 Result<storage::BuildRow> mark_ready(Services&, storage::BuildRow, const builds::Tree&,
                                      const std::string& trunk_commit);
 
+/// What a commit counts as whose build gets no runner, as none compiles against it.
+enum class WithoutRunner { failed, unbuildable };
+
 /// Makes builds measurable: stores them as ready and gets runners that fit. Not thread-safe.
 class BuildPreparer {
  public:
@@ -33,13 +36,16 @@ class BuildPreparer {
                                   std::stop_token stop);
 
   /// Builds a commit with the user's recipe, unless somebody else has made it and may, and prepares
-  /// it. Errors: invalid (no recipe is configured), of the recipe, of storage, of the kits,
-  /// cancelled.
+  /// it. Errors: invalid (no recipe is configured), of the recipe, of storage, of the kits (as
+  /// `without` says), cancelled.
   Result<std::variant<MeasurableBuild, builds::Unbuildable>> of_commit(
       const std::string& commit, const std::optional<builds::Tree>& base, std::stop_token stop,
-      builds::Maker maker = builds::Maker::anybody);
+      builds::Maker maker = builds::Maker::anybody, WithoutRunner without = WithoutRunner::failed);
 
  private:
+  Result<storage::Id> store_ready(storage::BuildOrigin, const std::string& name,
+                                  const builds::Tree&, const std::string& trunk_commit);
+
   Services& services_;
   std::vector<std::string> workloads_;
 };
