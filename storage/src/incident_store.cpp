@@ -89,7 +89,7 @@ Result<std::vector<IncidentRow>> whole_rows(Connection& connection, Query query)
 Result<IncidentRow> incident_of(Connection& connection, Id id) {
   TW_TRY(auto rows, whole_rows(connection, Query(connection, kSelect + "WHERE id = ?", id)));
   if (!rows.empty()) return std::move(rows.front());
-  return fail(ErrorCode::not_found, name_of(id) + " is not stored");
+  return fail(not_stored(name_of(id)));
 }
 
 Id insert_incident(Connection& connection, const IncidentRow& row) {

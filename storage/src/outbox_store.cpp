@@ -54,7 +54,8 @@ Result<std::vector<OutboxRow>> checked_rows(Query query) {
 Result<OutboxRow> message_of(Connection& connection, const std::string& key) {
   TW_TRY(auto rows, checked_rows(Query(connection, kSelect + "WHERE key = ?", key)));
   if (!rows.empty()) return std::move(rows.front());
-  return fail(ErrorCode::not_found, "message " + key + " is not in the outbox");
+  return fail(ErrorCode::not_found, "message " + key + " is not in the outbox",
+              "`torchwatch outbox list` lists them");
 }
 
 /// Checks an update that was guarded by the message's state.

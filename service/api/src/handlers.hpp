@@ -60,6 +60,8 @@ Result<Reply> get_samples(const Request&, const Backend&);
 
 Result<Reply> list_workloads(const Request&, const Backend&);
 Result<Reply> get_workload(const Request&, const Backend&);
+/// One as get_workload answers it. Errors: not_found (neither in the suite nor stored).
+Result<nlohmann::json> named_workload(const Backend&, const std::string& name);
 /// One build is run in passes that time nothing.
 Result<Reply> ask_for_measurement(const Request&, const Backend&);
 Result<Reply> list_machines(const Request&, const Backend&);
@@ -169,15 +171,17 @@ Result<nlohmann::json> annotations_of(const Series&, const std::vector<storage::
 
 /// Refuses a filter's text that is not a word of the enumeration. Errors: invalid, with all words.
 template <typename Enum>
-Status check_word(const http::Page& page, const std::string& filter) {
+Status check_word(const http::Page& page, const std::string& filter,
+                  const std::vector<std::string>& more = {}) {
   const auto given = page.filters.find(filter);
-  if (given == page.filters.end()) return {};
+  if (given == page.filters.end() || std::ranges::count(more, given->second) > 0) return {};
   std::string allowed;
   for (int i = 0; to_string(static_cast<Enum>(i)) != "?"; ++i) {
     const auto word = to_string(static_cast<Enum>(i));
     if (word == given->second) return {};
     allowed.append(allowed.empty() ? "" : ", ").append(word);
   }
+  for (const auto& word : more) allowed += ", " + word;
   return fail(ErrorCode::invalid, "invalid " + filter + " \"" + given->second.substr(0, 100) +
                                       "\": must be one of " + allowed);
 }

@@ -3,6 +3,7 @@
 
 #include "handlers.hpp"
 #include "request_body.hpp"
+#include "torchwatch/documents/request.hpp"
 #include "torchwatch/http/problem.hpp"
 #include "torchwatch/paging/paging.hpp"
 #include "torchwatch/report/view.hpp"
@@ -26,17 +27,11 @@ Result<std::string> delivery_of(const Request& request, const Backend& backend) 
 Result<nlohmann::json> request_json(const storage::RequestRow& row, const Request& request,
                                     const Backend& backend) {
   TW_TRY(auto object, report::json_of(backend.database, row));
+  object["kind"] = requests::kind_text(row);
   for (const auto* known : {"body", "result", "asked_by", "waits_for"}) {
     if (!request.is_trusted) object[known] = nullptr;
   }
   return with_url(std::move(object), "/api/v1/requests");
-}
-
-/// Refuses what can never be carried out as asked, before anything is stored.
-Status check(const Request& request, const Backend& backend, storage::RequestKind kind,
-             const nlohmann::json& body) {
-  if (!backend.check_request) return {};
-  return backend.check_request(kind, body, request.peer.has_value());
 }
 
 }  // namespace
@@ -73,7 +68,11 @@ Result<Reply> submit(const Request& request, const Backend& backend, storage::Re
                      const nlohmann::json& body) {
   TW_TRY_VOID(http::refuse_parameters(request));
   TW_TRY(const auto delivery, delivery_of(request, backend));
-  if (const auto checked = check(request, backend, kind, body); !checked) {
+  // What can never be carried out as asked is refused before anything is stored.
+  const auto checked = backend.check_request
+                           ? backend.check_request(kind, body, request.peer.has_value())
+                           : Status{};
+  if (!checked) {
     const auto& error = checked.error();
     const bool is_about_request =
         error.code == ErrorCode::invalid || error.code == ErrorCode::not_found;
@@ -98,9 +97,11 @@ Result<Reply> submit(const Request& request, const Backend& backend, storage::Re
 Result<Reply> list_requests(const Request& request, const Backend& backend) {
   TW_TRY(const auto page, http::page_of(request, {"state", "kind"}));
   TW_TRY_VOID(check_word<storage::RequestState>(page, "state"));
-  TW_TRY_VOID(check_word<storage::RequestKind>(page, "kind"));
+  TW_TRY_VOID(check_word<storage::RequestKind>(page, "kind", {"comparison", "measurement"}));
   const auto fits = [&page](const auto& row) {
-    return page.admits("state", to_string(row.state)) && page.admits("kind", to_string(row.kind));
+    return page.admits("state", to_string(row.state)) &&
+           (page.admits("kind", to_string(row.kind)) ||
+            page.admits("kind", requests::kind_text(row)));
   };
   return list_fitting<storage::RequestStore>("requests", page, backend, fits, [&](const auto& row) {
     return request_json(row, request, backend);

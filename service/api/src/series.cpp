@@ -122,32 +122,6 @@ Result<json> drift_json(const Series& series, const Request& request, const Back
               {"url", reference->link}};
 }
 
-}  // namespace
-
-Result<Reply> get_history(const Request& request, const Backend& backend) {
-  TW_TRY(const auto page, http::page_of(request, {"machine_class"}));
-  const auto series = series_of(request);
-  if (!series) return fail(series.error().as(ErrorCode::not_found));
-  TW_TRY(const auto of_class, class_named_by(page));
-  TW_TRY(const auto values,
-         storage::RunStore(backend.database)
-             .history(*series, page.limit, storage::RunStore::HistoryOf::all_builds, of_class));
-  storage::BuildStore builds(backend.database);
-  std::map<storage::Id, storage::BuildRow> known;
-  json out = report::json_of(*series);
-  TW_TRY(out["machine_class"], class_of(values, backend));
-  out["values"] = json::array();
-  for (const auto& value : values) {
-    TW_TRY(out["values"].emplace_back(), value_json(value, request, builds, known));
-  }
-  TW_TRY(out["annotations"], annotations_of(*series, values, backend));
-  TW_TRY(out["noise"], noise_json(*series, backend));
-  TW_TRY(out["drift_reference"], drift_json(*series, request, backend));
-  return http::object_reply(out);
-}
-
-namespace {
-
 /// Seven digits: the ends of an interval have no more, and their texts would be twice as long.
 json shortened(double value) {
   if (value == 0 || !std::isfinite(value)) return value;
@@ -177,11 +151,35 @@ std::array<json, kColumns.size()> row_of(const storage::PastValue& past, const R
 
 }  // namespace
 
+Result<Reply> get_history(const Request& request, const Backend& backend) {
+  TW_TRY(const auto page, http::page_of(request, {"machine_class"}));
+  const auto series = series_of(request);
+  if (!series) return fail(series.error().as(ErrorCode::not_found));
+  TW_TRY(const auto of_class, class_named_by(page));
+  TW_TRY(const auto values,
+         storage::RunStore(backend.database)
+             .history(*series, page.limit, storage::RunStore::HistoryOf::all_builds, of_class));
+  if (values.empty()) TW_TRY_VOID(named_workload(backend, series->benchmark.workload));
+  storage::BuildStore builds(backend.database);
+  std::map<storage::Id, storage::BuildRow> known;
+  json out = report::json_of(*series);
+  TW_TRY(out["machine_class"], class_of(values, backend));
+  out["values"] = json::array();
+  for (const auto& value : values) {
+    TW_TRY(out["values"].emplace_back(), value_json(value, request, builds, known));
+  }
+  TW_TRY(out["annotations"], annotations_of(*series, values, backend));
+  TW_TRY(out["noise"], noise_json(*series, backend));
+  TW_TRY(out["drift_reference"], drift_json(*series, request, backend));
+  return http::object_reply(out);
+}
+
 Result<Reply> get_past(const Request& request, const Backend& backend) {
   TW_TRY_VOID(http::refuse_parameters(request));
   const auto series = series_of(request);
   if (!series) return fail(series.error().as(ErrorCode::not_found));
   TW_TRY(const auto past, backend.past_of(*series));
+  if (past.empty()) TW_TRY_VOID(named_workload(backend, series->benchmark.workload));
   std::array<json::array_t, kColumns.size()> columns;
   for (auto& column : columns) column.reserve(past.size());
   for (const auto& each : past) {

@@ -79,14 +79,18 @@ Result<Reply> list_workloads(const Request& request, const Backend& backend) {
   return list_named("workloads", std::move(fitting), named);
 }
 
-Result<Reply> get_workload(const Request& request, const Backend& backend) {
-  TW_TRY_VOID(http::refuse_parameters(request));
-  const auto& name = request.path_parameters.at("name");
+Result<json> named_workload(const Backend& backend, const std::string& name) {
   TW_TRY(const auto all, workloads(backend, name));
   for (const auto& workload : all) {
-    if (workload.at("name") == name) return http::object_reply(workload);
+    if (workload.at("name") == name) return workload;
   }
   return fail(ErrorCode::not_found, "no workload \"" + name.substr(0, 100) + "\"");
+}
+
+Result<Reply> get_workload(const Request& request, const Backend& backend) {
+  TW_TRY_VOID(http::refuse_parameters(request));
+  TW_TRY(const auto workload, named_workload(backend, request.path_parameters.at("name")));
+  return http::object_reply(workload);
 }
 
 }  // namespace torchwatch::api

@@ -1,7 +1,5 @@
 #include "torchwatch/checks/checks.hpp"
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,12 +13,12 @@
 #include "torchwatch/database/database.hpp"
 #include "torchwatch/history/commit_history.hpp"
 #include "torchwatch/platform/clock.hpp"
-#include "torchwatch/platform/folder.hpp"
 #include "torchwatch/platform/unix_socket.hpp"
 #include "torchwatch/process/process.hpp"
 #include "torchwatch/records/hex.hpp"
 #include "torchwatch/records/suggestion.hpp"
 #include "torchwatch/secrets/secrets.hpp"
+#include "torchwatch/signin/accepted_tokens.hpp"
 #include "torchwatch/storage/alarm_store.hpp"
 #include "torchwatch/storage/outbox_store.hpp"
 
@@ -98,13 +96,6 @@ CheckResult check_delivery(const config::Config& config) {
              "`torchwatch outbox list` says why");
 }
 
-std::ptrdiff_t folders_in(const fs::path& folder) {
-  return std::ranges::count_if(platform::list_folder(folder).entries, [](const auto& entry) {
-    std::error_code ignored;
-    return entry.is_directory(ignored);
-  });
-}
-
 /// The page that lists the builds of an index; of a template the folder before its dates.
 std::string page_of(const config::Config::Channel& channel) {
   const auto& index = channel.index;
@@ -139,13 +130,7 @@ CheckResult check_channel(const config::Config& config, platform::HttpClient& cl
   if (config.channel.kind != config::ChannelKind::directory) {
     return check_index(config.channel, client);
   }
-  if (fs::is_directory(config.channel.path)) {
-    const auto builds = folders_in(config.channel.path);
-    const auto found = config.channel.path.string() + ": " + std::to_string(builds) + " folders";
-    if (builds > 0) return good("[channel] path", found);
-    return bad(Severity::warning, "[channel] path", config.channel.path.string() + " is empty",
-               "put one LibTorch tree a nightly there");
-  }
+  if (fs::is_directory(config.channel.path)) return check_builds(config.channel.path);
   return bad(Severity::error, "[channel] path",
              "there is no folder " + config.channel.path.string(),
              "set [channel] path to the folder with one LibTorch tree a nightly");
@@ -234,17 +219,18 @@ CheckResult check_folding(const config::Config& config) {
 CheckResult check_web_token(const config::Config& config) {
   if (config.web.token_file.empty())
     return good("[web] token_file", "not set: `torchwatch token create` makes tokens");
-  const auto token = secrets::read_secret(config.web.token_file);
+  const auto token = signin::token_of_file(config.web.token_file);
   if (token) return good("[web] token_file", "readable by its owner alone");
   return bad(Severity::error, "[web] token_file", token.error().text(),
-             "write a token there, chmod 600");
+             "write a token there, chmod 600: `openssl rand -hex 32` prints one");
 }
 
 CheckResult check_names(const config::Config& config) {
   const auto known = daemon::suite_workloads(config);
   if (known) return check_suite(config.suite.workloads, *known);
-  return bad(Severity::error, "[suite] workloads", known.error().text(),
-             "set [build] kit_sources to a checkout of torchwatch");
+  const auto& [code, message, remedy] = known.error();
+  return bad(Severity::error, "[suite] workloads", message,
+             remedy.empty() ? "set [build] kit_sources to a checkout of torchwatch" : remedy);
 }
 
 CheckResult check_thresholds(const config::Config& config) {
@@ -291,35 +277,30 @@ CheckResult check_suite(const std::vector<std::string>& named,
   return good(what, std::to_string(named.size()) + " of " + std::to_string(known.size()));
 }
 
-CheckResult check_address(const std::string& address) {
-  in6_addr parsed{};
-  const bool is_four = inet_pton(AF_INET, address.c_str(), &parsed) == 1;
-  const bool is_address = is_four || inet_pton(AF_INET6, address.c_str(), &parsed) == 1;
-  if (!is_address && address != "localhost") {
-    return bad(Severity::error, "[web] address",
-               "invalid address \"" + address + "\": must be that of a machine",
-               "set it to 127.0.0.1, or to the address of one of this machine's interfaces");
-  }
-  const bool is_here =
-      address == "localhost" || address == "::1" || (is_four && address.starts_with("127."));
-  if (is_here) return good("[web] address", address + ": this machine alone");
-  return bad(Severity::warning, "[web] address", address + ": other machines reach it, unencrypted",
-             "set it to 127.0.0.1 and put a proxy with TLS in front (docs/operating.md)");
-}
-
 std::vector<CheckResult> check_all(const config::Config& config) {
   const auto client = platform::make_http_client("torchwatch");
   auto results = check_machine("/");
   std::ranges::move(check_own_gpu(config), std::back_inserter(results));
-  for (auto& result :
-       {check_program("g++", "runners are compiled against each build's headers"),
-        check_program("cmake", "runners are compiled with it"),
-        check_program("ninja", "runners are compiled with it"), check_pip(config),
-        check_disk(config), check_database(config.storage.path), check_channel(config, *client),
-        check_names(config), check_externals(config), check_thresholds(config),
-        check_source(config), check_recipe(config), check_folding(config), check_sandbox(config),
-        check_address(config.web.address), check_socket(config), check_web_token(config),
-        check_delivery(config)}) {
+  for (auto& result : {check_program("g++", "runners are compiled against each build's headers"),
+                       check_program("cmake", "runners are compiled with it"),
+                       check_program("ninja", "runners are compiled with it"),
+                       check_pip(config),
+                       check_disk(config),
+                       check_database(config.storage.path),
+                       check_channel(config, *client),
+                       check_names(config),
+                       check_batches(config),
+                       check_externals(config),
+                       check_thresholds(config),
+                       check_source(config),
+                       check_recipe(config),
+                       check_folding(config),
+                       check_sandbox(config),
+                       check_lock(config.executor.machine_lock),
+                       check_address(config.web.address),
+                       check_socket(config),
+                       check_web_token(config),
+                       check_delivery(config)}) {
     results.push_back(result);
   }
   std::ranges::move(check_cluster(config), std::back_inserter(results));

@@ -48,8 +48,8 @@ bool asks_for_json(std::span<const char* const> arguments) {
 }
 
 int report(const Invocation& invocation, const Error& asked) {
-  // Whatever was under way says in its own words that it was stopped.
-  const auto error = asked.code == ErrorCode::cancelled
+  // Whatever was under way says in its own words that it was stopped; what stores no runs says so.
+  const auto error = asked.code == ErrorCode::cancelled && asked.remedy.empty()
                          ? Error{asked.code, "interrupted; every run that has ended is kept"}
                          : asked;
   tell(invocation, error);

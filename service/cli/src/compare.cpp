@@ -101,13 +101,14 @@ Status check(const CompareOptions& options) {
   const bool names_builds = !options.baseline.empty() && !options.candidate.empty();
   if (options.pull != 0 && options.baseline.empty()) return {};
   if (options.pull == 0 && options.head.empty() && names_builds) return {};
-  const bool is_empty = options.pull == 0 && options.baseline.empty();
-  return fail(ErrorCode::invalid,
-              is_empty ? "BASELINE and CANDIDATE are missing: name two builds, or a pull request "
-                         "with --pull"
-                       : "two builds, or a pull request with --pull, must be named; --head goes "
-                         "with --pull",
-              "`torchwatch compare --help` shows what there is");
+  const char* what =
+      "two builds, or a pull request with --pull, must be named; --head goes with --pull";
+  if (options.pull == 0 && options.baseline.empty()) {
+    what = "BASELINE and CANDIDATE are missing: name two builds, or a pull request with --pull";
+  } else if (is_one_build) {
+    what = "CANDIDATE is missing: name a second build, or two settings of this one with --between";
+  }
+  return fail(ErrorCode::invalid, what, "`torchwatch compare --help` shows what there is");
 }
 
 Outcome run_compare(const Invocation& invocation, const CompareOptions& options) {
@@ -152,7 +153,8 @@ void add_compare(Commands& all) {
   auto* const between = command.add_option(
       "--between", options->between,
       "Instead of a second build: a setting of BASELINE, measured against the one of --and. "
-      "Parts of a variant (threads=1, bf16), heap=glibc, denormals=flushed, gradients=zeroed, "
+      "Parts of a variant (threads=1, bf16, torchscript), heap=glibc, denormals=flushed, "
+      "gradients=zeroed, "
       "workload=NAME, an environment variable NAME=VALUE, or default; commas join several. "
       "With machine=A and machine=B, numbers of `torchwatch machine list` or names of classes, "
       "nothing is measured: shows the times that are stored");

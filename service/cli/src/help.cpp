@@ -152,7 +152,7 @@ std::vector<HelpEntry> exit_statuses() {
           {"2", "Wrong use or bad input"},
           {"3", "Environment error: network, disk, a build, another torchwatch"},
           {"4", "No conclusion"},
-          {"130", "Interrupted; every run that has ended is kept"},
+          {"130", "Interrupted; every run that was stored is kept"},
           {"141", "Nobody read the output to its end; the work is done nevertheless"}};
 }
 

@@ -129,6 +129,10 @@ Outcome run_measure(const Invocation& invocation, const MeasureOptions& options)
   std::erase_if(figures, [&](const auto& figure) {
     return !comparison::is_selected(selection, shown_with(figure.series.metric));
   });
+  if (figures.empty()) {
+    return fail(ErrorCode::invalid, "nothing of the suite is what the options name together",
+                "leave one out; `torchwatch workload list` has what each workload can");
+  }
   auto json = to_json(build, figures);
   if (!invocation.json) print(invocation, figures);
   if (options.efficiency) {

@@ -15,6 +15,7 @@
 #include "torchwatch/daemon/resolve.hpp"
 #include "torchwatch/nightly/discovery.hpp"
 #include "torchwatch/nightly/stages.hpp"
+#include "torchwatch/report/newest_nightly.hpp"
 #include "torchwatch/requests/due.hpp"
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
@@ -80,6 +81,22 @@ Outcome show(const Invocation& invocation, comparison::Services& services,
   return status;
 }
 
+/// Which nightly has ended without a verdict, why, and how it gets one; empty where the newest has
+/// one.
+std::string without_verdict(const std::optional<storage::ComparisonRow>& newest,
+                            const std::vector<storage::BuildRow>& builds) {
+  using enum storage::ComparisonState;
+  if (!newest ||
+      (newest->state != refused && newest->state != failed && newest->state != cancelled))
+    return {};
+  const auto build = std::ranges::find(builds, newest->candidate, &storage::BuildRow::id);
+  const auto id = std::to_string(newest->id);
+  return (build == builds.end() ? "the newest nightly" : build->name) +
+         " has no verdict: comparison " + id + " is " + std::string(to_string(newest->state)) +
+         (newest->reason.empty() ? "" : ": " + newest->reason) + "; `torchwatch comparison retry " +
+         id + "` takes it up again.";
+}
+
 /// Errors: unavailable, when the channel has nightlies, and none of them could be used yet.
 Outcome show_nothing_due(const Invocation& invocation, storage::Database& database) {
   TW_TRY(const auto newest, storage::ComparisonStore(database).list(1));
@@ -94,10 +111,13 @@ Outcome show_nothing_due(const Invocation& invocation, storage::Database& databa
     print_json(invocation, nlohmann::json::array());
     return ExitStatus::done;
   }
-  const std::string why =
-      newest.empty()
-          ? "the channel, [channel] in " + invocation.config_file.string() + ", has no nightly yet."
-          : "every nightly has its verdict; see `torchwatch status`.";
+  TW_TRY(const auto nightly, report::newest_nightly(database));
+  auto why = without_verdict(nightly.known, builds);
+  if (newest.empty()) {
+    why = "the channel, [channel] in " + invocation.config_file.string() + ", has no nightly yet.";
+  } else if (why.empty()) {
+    why = "every nightly has its verdict; see `torchwatch status`.";
+  }
   invocation.out << terminal::wrapped("Nothing is due: " + why, invocation.screen.columns);
   return ExitStatus::done;
 }

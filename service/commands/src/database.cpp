@@ -73,6 +73,7 @@ Outcome run_gc(const Invocation& invocation) {
   TW_TRY(auto config, invocation.load_config());
   TW_TRY(const auto daemon, control::ControlClient::find(config));
   if (daemon) return hand_over_gc(invocation, *daemon);
+  TW_TRY_VOID(daemon::require_database(config));
   TW_TRY(auto opened, open_application(invocation, std::move(config)));
   TW_TRY_VOID(opened.application->lock_machine());
   TW_TRY(const auto tidied, caches::tidy(daemon::cache_parts(*opened.application),
@@ -138,6 +139,9 @@ Outcome run_export(const Invocation& invocation, const ExportOptions& options) {
                 "database export does not print one JSON document: it has --format json-lines");
   }
   if (options.what == "evidence") return run_export_evidence(invocation, options);
+  if (options.incident != 0) {
+    return fail(ErrorCode::invalid, "--incident goes with `database export evidence` alone");
+  }
   TW_TRY(const auto database, open_reader(invocation));
   if (options.file.empty()) {
     TW_TRY_VOID(export_into(*database, options, invocation.out));

@@ -6,6 +6,7 @@
 #include "torchwatch/commands/items.hpp"
 #include "torchwatch/commands/work.hpp"
 #include "torchwatch/control/service_now.hpp"
+#include "torchwatch/documents/request.hpp"
 #include "torchwatch/figures/figures.hpp"
 #include "torchwatch/platform/clock.hpp"
 #include "torchwatch/pulls/pulls.hpp"
@@ -47,6 +48,7 @@ Outcome run_requests(const Invocation& invocation, const ListOptions& options) {
                                {.heading = "result", .least = kTextMin, .fit = Fit::wrap}})};
   for (const auto& row : rows) {
     TW_TRY(auto object, report::json_of(*database, row));
+    object["kind"] = requests::kind_text(row);
     const auto& waits = object.at("waits_for");
     items.table.add({std::to_string(row.id), platform::date_and_minute(row.created_at),
                      requests::kind_text(row), requests::asked_text(row),

@@ -32,8 +32,8 @@ void SelectionOptions::add_to(CLI::App& command, Otherwise otherwise) {
                          "Only this one: cpu-train, cpu-infer, cuda-train or cuda-infer" +
                              default_of("configurations", otherwise));
   command.add_option("--variant", variants_,
-                     "Only this variant: a precision (fp32, tf32, fp16, bf16, amp), batch=N, "
-                     "threads=N, joined by commas" +
+                     "Only this variant: a precision (fp32, tf32, fp16, bf16, amp), a backend "
+                     "(torchscript, aot_inductor), batch=N, threads=N, joined by commas" +
                          default_of("variants", otherwise));
   command
       .add_option("--device", device_,

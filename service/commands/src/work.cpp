@@ -64,6 +64,7 @@ Result<json> make(const Invocation& invocation, const Change& change) {
   TW_TRY(auto config, invocation.load_config());
   TW_TRY(const auto daemon, control::ControlClient::find(config));
   if (daemon) return as_wrong_use(daemon->post(change.path, change.body));
+  TW_TRY_VOID(daemon::require_database(config));
   TW_TRY(const auto opened, open_beside(invocation, std::move(config), daemon::Access::change));
   const auto changed = change_here(opened.services(), change);
   return as_wrong_use(changed ? Result<json>(json::object()) : Result<json>(fail(changed.error())));

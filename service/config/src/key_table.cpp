@@ -130,11 +130,11 @@ void add_suite(std::vector<Key>& table) {
   table.push_back(
       key("suite", "variants", &C::suite, &C::Suite::variants,
           Allowed<std::vector<Variant>>{
-              "one or more, each once: default, or precision, batch=N and threads=N joined by "
-              "commas",
+              "one or more, each once: default, or precision, backend, batch=N and threads=N "
+              "joined by commas",
               [](const std::vector<Variant>& list) { return !list.empty() && is_distinct(list); }},
           "The variants of each configuration. The precisions are fp32, tf32, fp16, bf16 "
-          "and amp, where a workload has them."));
+          "and amp, the backends torchscript and aot_inductor, where a workload has them."));
   table.push_back(
       key("suite", "inference_batches", &C::suite, &C::Suite::inference_batches,
           Allowed<std::filesystem::path>{},

@@ -320,17 +320,22 @@ constexpr std::array<Check, 6> kChecks{check_attempts, check_enough,  check_batc
 
 Result<std::vector<Finding>> verify(executor::Executor& executor, const Subject& subject,
                                     platform::Random& random, const std::filesystem::path& scratch,
-                                    std::stop_token stop) {
+                                    std::stop_token stop,
+                                    const std::function<void(const Finding&)>& heard) {
   const Asking asking(executor, subject, random, scratch, std::move(stop));
   std::vector<Finding> findings;
+  const auto add = [&](Finding found) {
+    if (heard) heard(found);
+    findings.push_back(std::move(found));
+  };
   const auto reason = executor::why_not_startable(subject.command);
-  findings.push_back(finding("start", "a program that can be started", reason.empty(),
-                             reason.empty() ? "it can" : reason, "do as that says"));
+  add(finding("start", "a program that can be started", reason.empty(),
+              reason.empty() ? "it can" : reason, "do as that says"));
   if (!reason.empty()) return findings;
   std::vector<Check> checks;
   if (!asking.metrics_of(Pass::timing).empty()) {
     TW_TRY(auto timed, check_timing(asking));
-    findings.push_back(std::move(timed));
+    add(std::move(timed));
     if (!findings.back().holds) return findings;
     checks.assign(kChecks.begin(), kChecks.end());
     if (subject.configuration.device == Device::cpu) {
@@ -344,7 +349,7 @@ Result<std::vector<Finding>> verify(executor::Executor& executor, const Subject&
   if (has_outputs) checks.push_back(check_outputs);
   for (const auto check : checks) {
     TW_TRY(auto found, check(asking));
-    findings.push_back(std::move(found));
+    add(std::move(found));
   }
   return findings;
 }

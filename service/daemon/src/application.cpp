@@ -332,21 +332,23 @@ Result<std::vector<std::string>> suite_workloads(const config::Config& config) {
   return comparison::with_externals(config, std::move(names));
 }
 
-Result<std::unique_ptr<storage::Database>> open_reader(const config::Config& config) {
+Status require_database(const config::Config& config) {
   std::error_code error;
   const bool is_there = std::filesystem::exists(config.storage.path, error);
   if (error) {
     return fail(ErrorCode::unavailable,
                 "database " + config.storage.path.string() + ": " + error.message());
   }
-  if (!is_there) {
-    return fail(ErrorCode::not_found,
-                "no database at " + config.storage.path.string() +
-                    (config.file.empty() ? " (there is no torchwatch.toml here, so the "
-                                           "defaults are used; --config names another)"
-                                         : "") +
-                    ": `torchwatch nightly`, `compare` or `serve` makes it");
-  }
+  if (is_there) return {};
+  const auto* const why = config.file.empty() ? " (there is no torchwatch.toml here, so the "
+                                                "defaults are used; --config names another)"
+                                              : "";
+  return fail(ErrorCode::not_found, "no database at " + config.storage.path.string() + why,
+              "`torchwatch nightly`, `compare` or `serve` makes it");
+}
+
+Result<std::unique_ptr<storage::Database>> open_reader(const config::Config& config) {
+  TW_TRY_VOID(require_database(config));
   return storage::Database::open({.path = config.storage.path, .read_only = true});
 }
 

@@ -12,16 +12,31 @@
 namespace torchwatch::daemon {
 namespace {
 
+/// Opens something and notes it for the request: both, or neither.
+template <typename Row>
+Result<Row> open_noted(comparison::Services& services, const RequestedBisection& requested,
+                       const char* what, const std::function<Result<Row>()>& open) {
+  Row row;
+  TW_TRY_VOID(services.database.transact([&]() -> Status {
+    TW_TRY(row, open());
+    return requested.note ? requested.note(what, row.id) : Status{};
+  }));
+  return row;
+}
+
 /// The series that got worse between the ends, by a comparison of the whole suite.
 Result<std::vector<Series>> screened_series(comparison::Services& services,
                                             const bisection::BisectionSpec& spec,
                                             const comparison::Selection& selection,
+                                            const RequestedBisection& requested,
                                             std::stop_token stop) {
   TW_TRY(const auto base, bisection::base_folder(services.database, spec));
   TW_TRY(const auto good, build_of_commit(services, spec.good, base, stop));
   TW_TRY(const auto bad, build_of_commit(services, spec.bad, base, stop));
   TW_TRY(const auto opened,
-         nightly::open_requested_comparison(services, bad.id, good.id, false, selection));
+         open_noted<storage::ComparisonRow>(services, requested, "comparison", [&] {
+           return nightly::open_requested_comparison(services, bad.id, good.id, false, selection);
+         }));
   TW_TRY(const auto comparison, nightly::carry_out_comparison(services, opened, stop));
   TW_TRY(const auto verdicts, storage::verdicts_of(services.database, comparison.id));
   std::vector<Series> all_series;
@@ -53,11 +68,12 @@ Result<storage::BisectionRow> bisect_between(comparison::Services& services,
   TW_TRY(const auto spec, bisection::requested_spec(services, good, bad));
   auto all_series = bisection::named_series(request);
   if (request.selection.workloads.empty()) {
-    TW_TRY(all_series, screened_series(services, spec, request.selection, stop));
+    TW_TRY(all_series, screened_series(services, spec, request.selection, requested, stop));
   }
-  TW_TRY(const auto row,
-         bisection::open_requested_bisection(services, spec, all_series, request.selection.preset));
-  if (requested.note_opened) TW_TRY_VOID(requested.note_opened(row.id));
+  TW_TRY(const auto row, open_noted<storage::BisectionRow>(services, requested, "bisection", [&] {
+           return bisection::open_requested_bisection(services, spec, all_series,
+                                                      request.selection.preset);
+         }));
   return bisection::carry_out_bisection(services, row, stop);
 }
 

@@ -49,6 +49,24 @@ Result<storage::BuildRow> build_of(Application& application, const RequestRow& r
                                : published_build(application, name, stop);
 }
 
+/// Notes what a request has opened. Call it in the transaction that opens it: a request that
+/// somebody cancelled meanwhile cannot note, and so opens nothing.
+Status note(Application& application, const RequestRow& request, const char* what, storage::Id id) {
+  return storage::RequestStore(application.services().database)
+      .note(request.id, json{{what, id}}.dump());
+}
+
+/// Opens what a request asks for: a comparison of two builds, or of one under two settings.
+Result<storage::ComparisonRow> open_comparison(comparison::Services& services, const json& body,
+                                               const comparison::Selection& selection,
+                                               storage::Id candidate,
+                                               const std::optional<storage::BuildRow>& baseline,
+                                               const std::optional<storage::StudyRow>& study) {
+  if (study) return nightly::open_study(services, candidate, *study, selection);
+  return nightly::open_requested_comparison(services, candidate, baseline->id,
+                                            body.value("opens_incidents", true), selection);
+}
+
 /// Returns the comparison of a request: the one that it opened before it was put off, else a new
 /// one.
 Result<storage::ComparisonRow> comparison_of(Application& application, const RequestRow& request,
@@ -59,16 +77,16 @@ Result<storage::ComparisonRow> comparison_of(Application& application, const Req
   TW_TRY(const auto selection, comparison::parse_selection(body));
   TW_TRY(const auto candidate, build_of(application, request, "candidate", stop));
   TW_TRY(const auto study, comparison::parse_study(body));
-  const auto open = [&]() -> Result<storage::ComparisonRow> {
-    auto& services = application.services();
-    if (study) return nightly::open_study(services, candidate.id, *study, selection);
-    TW_TRY(const auto baseline, build_of(application, request, "baseline", stop));
-    return nightly::open_requested_comparison(services, candidate.id, baseline.id,
-                                              body.value("opens_incidents", true), selection);
-  };
-  TW_TRY(auto opened, open());
-  TW_TRY_VOID(storage::RequestStore(application.services().database)
-                  .note(request.id, json{{"comparison", opened.id}}.dump()));
+  std::optional<storage::BuildRow> baseline;
+  if (!study) {
+    TW_TRY(baseline, build_of(application, request, "baseline", stop));
+  }
+  auto& services = application.services();
+  storage::ComparisonRow opened;
+  TW_TRY_VOID(services.database.transact([&]() -> Status {
+    TW_TRY(opened, open_comparison(services, body, selection, candidate.id, baseline, study));
+    return note(application, request, "comparison", opened.id);
+  }));
   return opened;
 }
 
@@ -111,9 +129,8 @@ Result<std::string> carry_out_bisection(Application& application, const RequestR
     TW_TRY(*commit, commit_on_branch(application, *commit, stop));
   }
   const RequestedBisection requested{.opened = noted_id(request, "bisection"),
-                                     .note_opened = [&](storage::Id opened) {
-                                       return storage::RequestStore(application.services().database)
-                                           .note(request.id, json{{"bisection", opened}}.dump());
+                                     .note = [&](const char* what, storage::Id id) {
+                                       return note(application, request, what, id);
                                      }};
   TW_TRY(const auto row, bisect_on_demand(application, wanted, stop, requested));
   return json{{"bisection", row.id}}.dump();

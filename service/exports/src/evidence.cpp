@@ -38,6 +38,11 @@ Result<std::vector<fs::path>> export_evidence(const evidence::Context& context,
                                               const fs::path& folder, ExportFormat format) {
   TW_TRY(const auto row, storage::IncidentStore(context.database).get(incident));
   TW_TRY(const auto drawn, pictures::drawings_of(context, row, steps_of));
+  std::error_code ignored;
+  if (fs::exists(folder, ignored)) {
+    return fail(ErrorCode::invalid,
+                folder.string() + " exists already: choose another name, or remove it");
+  }
   TW_TRY(auto partial, platform::PartialFolder::create(folder));
   std::vector<fs::path> files;
   const auto add = [&](const std::string& name, const std::string& bytes) -> Status {

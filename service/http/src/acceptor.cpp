@@ -45,7 +45,8 @@ Error error_of(const std::string& where) {
   const std::string begin = "cannot listen on " + where + ": ";
   switch (errno) {
     case EADDRINUSE:
-      return {ErrorCode::conflict, begin + "the port is taken (is another daemon running?)"};
+      return {ErrorCode::conflict, begin + "the port is taken (is another daemon running?)",
+              "stop that one, or set [web] port"};
     case EADDRNOTAVAIL:
     case EACCES:
       return {ErrorCode::invalid, begin + std::strerror(errno)};

@@ -44,7 +44,11 @@ tl::expected<Match, Reply> match(std::span<const Route> routes, const Request& r
     allowed += (allowed.empty() ? "" : ", ") + std::string(route.method);
     if (route.method == "GET") allowed += ", HEAD";
   }
-  if (allowed.empty()) return tl::unexpected(problem(404, "not found"));
+  constexpr std::size_t kPathShown = 200;
+  if (allowed.empty()) {
+    return tl::unexpected(
+        problem(404, "there is nothing at " + request.path.substr(0, kPathShown)));
+  }
   return tl::unexpected(
       problem(405, "method not allowed; allowed: " + allowed, {{"Allow", allowed}}));
 }

@@ -33,8 +33,9 @@ Result<std::pair<IncidentRow, ComparisonRow>> open_incident(comparison::Services
                                                             std::string_view action) {
   TW_TRY(auto incident, storage::IncidentStore(services.database).get(id));
   if (incident.state == storage::IncidentState::closed) {
-    return fail(ErrorCode::conflict, name_of(incident) + " is closed and cannot be " +
-                                         std::string(action) + ": reopen it first");
+    return fail(ErrorCode::conflict,
+                name_of(incident) + (incident.acceptance ? " is accepted" : " is closed") +
+                    " and cannot be " + std::string(action) + ": reopen it first");
   }
   TW_TRY(auto comparison, storage::ComparisonStore(services.database).get(incident.comparison));
   if (is_end(comparison.state)) return std::pair{std::move(incident), std::move(comparison)};

@@ -90,9 +90,16 @@ Status flush_tree(const fs::path& root) {
   return {};
 }
 
+/// What is missing is the folder: the file itself is made here.
+tl::unexpected<Error> cannot_create(const fs::path& path, int error) {
+  if (error != ENOENT) return failed("cannot create", path, error);
+  return fail(ErrorCode::not_found, "there is no folder " + folder_of(path).string(),
+              "make it first, or name another");
+}
+
 Status write_flushed(const fs::path& path, std::string_view bytes) {
   const UniqueFd fd(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
-  if (!fd.is_open()) return failed("cannot create", path, errno);
+  if (!fd.is_open()) return cannot_create(path, errno);
   TW_TRY_VOID(write_all(fd.get(), bytes, path));
   if (fsync(fd.get()) != 0) return failed("cannot flush", path, errno);
   return {};

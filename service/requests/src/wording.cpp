@@ -43,14 +43,6 @@ std::string subject_of(const json& body) {
 
 }  // namespace
 
-std::string kind_text(const storage::RequestRow& row) {
-  const auto body = report::embedded(row.body_json);
-  const bool names_builds = row.kind == storage::RequestKind::nightly && body.is_object() &&
-                            (body.contains("candidate") || body.contains("pull"));
-  if (!names_builds) return std::string(to_string(row.kind));
-  return body.contains("passes") ? "measurement" : "comparison";
-}
-
 std::string asked_text(const storage::RequestRow& row) {
   const auto body = report::embedded(row.body_json);
   if (!body.is_object()) return "";

@@ -9,15 +9,16 @@ namespace {
 constexpr std::size_t kLengthMin = 16;
 constexpr std::chrono::minutes kNotedEvery{1};
 
-Status require_length(const std::string& token, const std::filesystem::path& file) {
-  if (token.size() >= kLengthMin) return {};
+}  // namespace
+
+Result<std::string> token_of_file(const std::filesystem::path& file) {
+  TW_TRY(auto token, secrets::read_secret(file));
+  if (token.size() >= kLengthMin) return token;
   return fail(ErrorCode::invalid, "the token in " + file.string() +
                                       " can be guessed: it must have " +
                                       std::to_string(kLengthMin) +
                                       " characters or more, such as `openssl rand -hex 32` prints");
 }
-
-}  // namespace
 
 Result<std::unique_ptr<AcceptedTokens>> AcceptedTokens::open(storage::Database& database,
                                                              const platform::Clock& clock,
@@ -25,8 +26,7 @@ Result<std::unique_ptr<AcceptedTokens>> AcceptedTokens::open(storage::Database& 
                                                              const std::filesystem::path& file) {
   std::unique_ptr<AcceptedTokens> tokens(new AcceptedTokens(database, clock, log.logger("web")));
   if (!file.empty()) {
-    TW_TRY(const auto token, secrets::read_secret(file));
-    TW_TRY_VOID(require_length(token, file));
+    TW_TRY(const auto token, token_of_file(file));
     log.hide(token);
     tokens->sha256_of_file_ = http::hash_token(token);
   }

@@ -47,26 +47,46 @@ std::vector<storage::SetbackRow> items_put_off(const StatusFacts& facts) {
   return items;
 }
 
-/// "2 comparisons and 1 request wait"; empty where nothing is in the queue.
-std::string queue_text(const Queue& queue) {
-  std::vector<std::string> parts;
-  if (queue.comparisons > 0) parts.push_back(figures::count(queue.comparisons, "comparison"));
-  if (queue.requests > 0) parts.push_back(figures::count(queue.requests, "request"));
-  if (parts.empty()) return {};
-  const bool is_one = queue.comparisons + queue.requests == 1;
-  return fmt::format("{} {}", fmt::join(parts, " and "), is_one ? "waits" : "wait");
-}
-
-std::string turn_text(const Queue& queue) {
-  return queue.comparisons + queue.requests == 1 ? " for its turn." : " for their turn.";
-}
-
 bool somebody_works(const ServiceNow& service) {
   return service.daemon || service.writer || !service.not_asked.empty();
 }
 
+/// The searches that nobody carries on. Where somebody works, they are under way or their turn
+/// comes.
+std::size_t searches_that_wait(const StatusFacts& facts) {
+  if (somebody_works(facts.service)) return 0;
+  const auto is_put_off = [&](const storage::BisectionRow& row) {
+    const storage::ItemKey key{storage::ItemKind::bisection, std::to_string(row.id)};
+    return std::ranges::find(facts.waiting, key, &storage::SetbackRow::key) != facts.waiting.end();
+  };
+  return facts.searches.size() -
+         static_cast<std::size_t>(std::ranges::count_if(facts.searches, is_put_off));
+}
+
+std::size_t number_that_waits(const StatusFacts& facts) {
+  return facts.queue.comparisons + facts.queue.requests + searches_that_wait(facts);
+}
+
+/// "2 comparisons and 1 request wait"; empty where nothing is in the queue.
+std::string queue_text(const StatusFacts& facts) {
+  std::vector<std::string> parts;
+  const auto add = [&](std::size_t number, const char* noun) {
+    if (number > 0) parts.push_back(figures::count(number, noun));
+  };
+  add(facts.queue.comparisons, "comparison");
+  add(facts.queue.requests, "request");
+  add(searches_that_wait(facts), "bisection");
+  if (parts.empty()) return {};
+  return fmt::format("{} {}", fmt::join(parts, " and "),
+                     number_that_waits(facts) == 1 ? "waits" : "wait");
+}
+
+std::string turn_text(const StatusFacts& facts) {
+  return number_that_waits(facts) == 1 ? " for its turn." : " for their turn.";
+}
+
 bool waits_for_daemon(const StatusFacts& facts) {
-  return !somebody_works(facts.service) && !queue_text(facts.queue).empty();
+  return !somebody_works(facts.service) && number_that_waits(facts) > 0;
 }
 
 std::vector<std::string> problems(const StatusFacts& facts) {
@@ -75,7 +95,7 @@ std::vector<std::string> problems(const StatusFacts& facts) {
     if (number > 0) found.push_back(figures::count(number, noun) + std::string(what));
   };
   add(problems_of_service(facts).size(), "problem", " of the service");
-  if (waits_for_daemon(facts)) found.push_back(queue_text(facts.queue) + " and no daemon runs");
+  if (waits_for_daemon(facts)) found.push_back(queue_text(facts) + " and no daemon runs");
   add(facts.open.size(), "open incident", "");
   add(items_put_off(facts).size(), "item", " put off");
   add(dead_messages(facts), "message", " given up");
@@ -89,11 +109,10 @@ std::vector<std::string> problems(const StatusFacts& facts) {
 
 /// Whether anything is wrong, in a sentence or two.
 std::string sentence_of(const StatusFacts& facts, const std::vector<std::string>& found) {
-  const auto queue = queue_text(facts.queue);
+  const auto queue = queue_text(facts);
   auto text = !found.empty()   ? fmt::format("Look at this: {}.", fmt::join(found, ", "))
-              : !queue.empty() ? "All is well: no open incident, " + queue + turn_text(facts.queue)
+              : !queue.empty() ? "All is well: no open incident, " + queue + turn_text(facts)
                                : "All is well: no open incident, nothing waits.";
-  if (found.empty() && !facts.newest) text += " No nightly has come yet.";
   return text;
 }
 

@@ -4,6 +4,7 @@
 #include <netinet/in.h>
 
 #include <array>
+#include <chrono>
 #include <regex>
 #include <string_view>
 
@@ -107,11 +108,25 @@ Allowed<std::string> version_label() {
           }};
 }
 
+namespace {
+
+/// Whether the calendar has a day of the form 2026-08-16.
+bool is_day(const std::string& text) {
+  const std::chrono::year_month_day day(
+      std::chrono::year(std::stoi(text.substr(0, 4))),
+      std::chrono::month(static_cast<unsigned>(std::stoi(text.substr(5, 2)))),
+      std::chrono::day(static_cast<unsigned>(std::stoi(text.substr(8, 2)))));
+  return day.ok();
+}
+
+}  // namespace
+
 Allowed<std::string> date_or_version() {
   return {"a date such as 2026-08-16, or a version such as 2.13.0", [](const std::string& text) {
             static const std::regex date(R"(\d{4}-\d{2}-\d{2})");
             static const std::regex version(R"(\d+(\.\d+)*([a-z]+\d+)?(\.dev\d+)?(\+[a-z0-9.]+)?)");
-            return text.empty() || std::regex_match(text, date) || std::regex_match(text, version);
+            if (std::regex_match(text, date)) return is_day(text);
+            return text.empty() || std::regex_match(text, version);
           }};
 }
 

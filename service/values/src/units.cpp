@@ -65,7 +65,9 @@ std::optional<std::int64_t> parse_size(std::string_view text) {
 }
 
 std::string format_size(std::int64_t bytes) {
-  return format(bytes, kSizes);
+  const auto binary = format(bytes, kSizes);
+  const auto decimal = format(bytes, kDecimalSizes);
+  return bytes != 0 && decimal != "0" && decimal.size() < binary.size() ? decimal : binary;
 }
 
 bool is_url(std::string_view location) {

@@ -35,7 +35,7 @@ struct Options {
   std::string tree;
   std::vector<std::string> metrics;
   std::vector<std::string> readable;
-  std::string device = "cpu";
+  std::string device;
   std::string mode;
 };
 
@@ -84,6 +84,12 @@ Result<std::vector<Subject>> subjects_of(const config::ExternalWorkload& named,
                                          const Options& options) {
   const bool says_more =
       options.words.size() > 1 || !options.metrics.empty() || !options.readable.empty();
+  if (!options.device.empty() && options.device != to_string(named.device)) {
+    return fail(ErrorCode::invalid,
+                "\"" + named.name + "\" runs on " + std::string(to_string(named.device)) +
+                    ", as [[suite.external]] device says",
+                "leave out --device, or change it there");
+  }
   if (says_more) {
     return fail(ErrorCode::invalid,
                 "\"" + named.name + "\" has its arguments, metrics and files in [[suite.external]]",
@@ -111,7 +117,8 @@ Result<std::vector<Subject>> subjects_of(const config::Config& config, const Opt
     return subjects_of(*named, options);
   }
   Subject subject;
-  TW_TRY(subject.configuration.device, parse_device(options.device));
+  TW_TRY(subject.configuration.device,
+         parse_device(options.device.empty() ? "cpu" : options.device));
   TW_TRY(subject.configuration.mode, parse_mode(options.mode.empty() ? "infer" : options.mode));
   for (const auto& word : options.metrics) {
     TW_TRY(const auto metric, parse_judged_metric(word));
@@ -204,6 +211,11 @@ void print(const Invocation& invocation, const std::vector<Verified>& all) {
                                        figures::count(failed, "check") + " failed.\n");
 }
 
+tl::unexpected<Error> interrupted() {
+  return fail(ErrorCode::cancelled, "interrupted",
+              "what was found is above; nothing of it is stored");
+}
+
 Outcome run_verify(const Invocation& invocation, const Options& options) {
   TW_TRY(const auto config, invocation.load_config());
   TW_TRY(const auto subjects, subjects_of(config, options));
@@ -225,8 +237,14 @@ Outcome run_verify(const Invocation& invocation, const Options& options) {
     const auto folder = scratch.path() / to_string(subject.configuration);
     std::error_code ignored;
     fs::create_directory(folder, ignored);  // a pipe in it cannot be made then, which is said
-    TW_TRY(auto findings, conformance::verify(executor, subject, random, folder, invocation.stop));
-    all.push_back({std::move(subject), std::move(findings)});
+    const auto heard = [&](const Finding& each) {
+      invocation.err << to_string(subject.configuration) << ", " << each.check
+                     << (each.holds ? " holds" : " does not hold") << std::endl;
+    };
+    auto findings = conformance::verify(executor, subject, random, folder, invocation.stop, heard);
+    if (!findings && findings.error().code == ErrorCode::cancelled) return interrupted();
+    TW_TRY(auto found, std::move(findings));
+    all.push_back({std::move(subject), std::move(found)});
   }
   if (invocation.json) {
     invocation.out << to_json(all, tree).dump(2) << '\n';
@@ -253,15 +271,17 @@ void add_verify(commands::Commands& all, CLI::App& workload) {
                      "The TREE that it measures, a folder with lib; default: that of the newest "
                      "build");
   command
-      .add_option("--metric", options->metrics,
-                  "A METRIC that it states; may be given several times; default: time")
+      .add_option(
+          "--metric", options->metrics,
+          "A METRIC that it states: time, device_time, cpu_peak, device_peak, "
+          "cpu_peak_resident, device_peak_total, leak_growth, leak_retained, heap_growth or "
+          "output_difference; default: time")
+      ->allow_extra_args(false);
+  command.add_option("--readable", options->readable, "A PATH that it may read besides")
       ->allow_extra_args(false);
   command
-      .add_option("--readable", options->readable,
-                  "A PATH that it may read besides; may be given several times")
-      ->allow_extra_args(false);
-  command.add_option("--device", options->device, "cpu or cuda")
-      ->capture_default_str()
+      .add_option("--device", options->device,
+                  "cpu or cuda; default: cpu, or the one that [[suite.external]] names")
       ->check(commands::one_of({"cpu", "cuda"}));
   command
       .add_option("--mode", options->mode,

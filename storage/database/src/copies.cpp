@@ -53,13 +53,17 @@ Status check_copy(Connection& copy, const fs::path& origin) {
 
 /// Makes `target` a checked copy in one file, without a log beside it.
 Status make_copy(Connection& from, const fs::path& origin, const fs::path& target) {
-  return guarded(target, [&]() -> Status {
+  auto made = guarded(target, [&]() -> Status {
     const auto copy = connect({.path = target, .vfs = from.vfs}, target, WriterLock());
     TW_TRY_VOID(copy_pages(from.sqlite, copy->sqlite, target));
     copy->sqlite.exec("PRAGMA journal_mode = DELETE");
     TW_TRY_VOID(migrate_copy(*copy, embedded_migrations()));
     return check_copy(*copy, origin);
   });
+  if (made || made.error().code != ErrorCode::damaged) return made;
+  // The copy is new: what is damaged in it came from there.
+  return fail(ErrorCode::damaged, "database " + origin.string() + " is damaged: it is not copied",
+              "restore an older backup");
 }
 
 Status rename_and_sync(const fs::path& from, const fs::path& to) {
@@ -138,11 +142,17 @@ Result<fs::path> restore(const fs::path& backup, const fs::path& database) {
   TW_TRY_VOID(prepare_folder_of(target));
   TW_TRY(const auto lock, WriterLock::acquire(target));
   const PartialFile partial(target.string() + ".restoring");
-  TW_TRY_VOID(guarded(backup, [&]() -> Status {
+  const auto copied = guarded(backup, [&]() -> Status {
     const auto source = connect({.path = backup, .read_only = true}, backup, WriterLock());
     TW_TRY_VOID(require_ours(*source));
     return make_copy(*source, backup, partial.path());
-  }));
+  });
+  if (!copied && copied.error().code == ErrorCode::damaged) {
+    return fail(ErrorCode::invalid,
+                backup.string() + " is not a backup of torchwatch, or it is damaged",
+                "name another file");
+  }
+  TW_TRY_VOID(copied);
   TW_TRY_VOID(sync_to_disk(partial.path()));
   TW_TRY(auto kept, keep(target));
   std::error_code ignored;  // what an earlier writer left of a file that is gone

@@ -1,4 +1,8 @@
+#include <fcntl.h>
 #include <sqlite3.h>
+#include <unistd.h>
+
+#include <cerrno>
 
 #include "connection.hpp"
 #include "migrations.hpp"
@@ -118,13 +122,38 @@ std::filesystem::path log_of(const std::filesystem::path& database) {
   return database.string() + "-wal";
 }
 
+namespace {
+
+/// Whether nobody writes the file, and this user may make nothing beside it. SQLite makes a log
+/// even to read, so it would refuse such a file, as that of a stopped service in a folder of
+/// another user's.
+bool is_at_rest(const std::filesystem::path& path) {
+  const auto folder = path.parent_path();
+  return access(log_of(path).c_str(), F_OK) != 0 && errno == ENOENT &&
+         faccessat(AT_FDCWD, folder.c_str(), W_OK, AT_EACCESS) != 0;
+}
+
+/// The address by which SQLite reads a file as it lies, without locks and without a log.
+std::string immutable(const std::filesystem::path& path) {
+  std::string address = "file:";
+  for (const char c : path.string()) {
+    address += c == '%' ? "%25" : c == '?' ? "%3F" : c == '#' ? "%23" : std::string(1, c);
+  }
+  return address + "?immutable=1";
+}
+
+}  // namespace
+
 std::unique_ptr<Connection> connect(const OpenOptions& options, const std::filesystem::path& path,
                                     WriterLock lock) {
   // Its own mutex guards the connection: SQLite's would be locked for each column of each row.
   const int flags =
       SQLite::OPEN_NOMUTEX |
       (options.read_only ? SQLite::OPEN_READONLY : SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
-  SQLite::Database sqlite(path.string(), flags, kBusyTimeoutMs, options.vfs);
+  const bool is_frozen = options.read_only && options.vfs.empty() && is_at_rest(path);
+  SQLite::Database sqlite(is_frozen ? immutable(path) : path.string(),
+                          is_frozen ? flags | SQLite::OPEN_URI : flags, kBusyTimeoutMs,
+                          options.vfs);
   apply_settings(sqlite);
   auto connection = std::make_unique<Connection>(path, std::move(lock), std::move(sqlite));
   connection->vfs = options.vfs;

@@ -10,6 +10,16 @@ void Query::note_damage(std::string_view word) {
                   "restore a backup"};
 }
 
+Error not_stored(const std::string& what) {
+  Error error{ErrorCode::not_found, what + " is not stored"};
+  const auto noun = what.substr(0, what.find(' '));
+  for (const auto* listed :
+       {"incident", "comparison", "bisection", "build", "machine", "mute", "request", "token"}) {
+    if (noun == listed) error.remedy = "`torchwatch " + noun + " list` lists them";
+  }
+  return error;
+}
+
 std::int64_t last_id(Connection& connection) {
   return connection.sqlite.getLastInsertRowid();
 }

@@ -149,11 +149,15 @@ Result<std::optional<Row>> first_row(Query query, Row (*row_of)(Query&)) {
   return row;
 }
 
+/// The error for a row that must exist; `what` names it ("comparison 7"). Its remedy is the command
+/// that lists such rows, where there is one.
+Error not_stored(const std::string& what);
+
 /// Returns the one row that must exist; `what` names it in the error ("comparison 7").
 template <typename Row>
 Result<Row> one_row(Query query, Row (*row_of)(Query&), const std::string& what) {
   TW_TRY(auto row, first_row(std::move(query), row_of));
-  if (!row) return fail(ErrorCode::not_found, what + " is not stored");
+  if (!row) return fail(not_stored(what));
   return *std::move(row);
 }
 

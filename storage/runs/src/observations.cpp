@@ -122,7 +122,7 @@ Result<ProfileRun> EvidenceReader::profile_run(Id run) {
                              "FROM attempt JOIN benchmark ON benchmark.id = benchmark_id "
                              "WHERE attempt.id = ? AND pass = ? AND state = 'done'",
                          run, Pass::profile),
-                   profile_run_in, "profile " + std::to_string(run));
+                   profile_run_in, "trace " + std::to_string(run));
   });
 }
 

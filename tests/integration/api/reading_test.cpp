@@ -255,6 +255,32 @@ TEST_CASE("a series has its unit, and a path that names none is not there") {
   CHECK(api.get("/api/v1/series/resnet18/cpu-train/default/speed").status == 404);
 }
 
+TEST_CASE("a series without values is empty, one of a workload that nobody knows is not there") {
+  Api api;
+  const std::string known = "/api/v1/series/resnet18/cpu-train/default/time";
+  const std::string typo = "/api/v1/series/resnet81/cpu-train/default/time";
+  CHECK(api.get(known).body.at("values").empty());
+  for (const auto& path : {typo, typo + "/past"}) {
+    const auto answer = api.get(path);
+    CHECK(answer.status == 404);
+    CHECK(answer.body.at("detail") == "no workload \"resnet81\"");
+  }
+}
+
+TEST_CASE("a request for two builds is called a comparison, and found by either word") {
+  Api api;
+  const auto number = [&](const std::string& kind) {
+    return api.get("/api/v1/requests?kind=" + kind).body.at("requests").size();
+  };
+  REQUIRE(api.post("/api/v1/nightlies", "{}").status == 202);
+  REQUIRE(api.post("/api/v1/nightlies", R"({"candidate": "b", "baseline": "a"})").status == 202);
+  CHECK(api.get("/api/v1/requests/1").body.at("kind") == "nightly");
+  CHECK(api.get("/api/v1/requests/2").body.at("kind") == "comparison");
+  CHECK(number("comparison") == 1);
+  CHECK(number("nightly") == 2);
+  CHECK(number("measurement") == 0);
+}
+
 TEST_CASE("a monitor reads what does not work, what waits, and when data came last") {
   Api api;
   api.fill();

@@ -18,6 +18,8 @@ TEST_CASE("a closed incident is reopened with a comment, an open one is not") {
   CHECK(line.run({"incident", "reopen", "1", "--by", "ada"}).status == 2);
   REQUIRE(line.run({"incident", "accept", "1", "--by", "ada", "--reason", "the price"}).status ==
           0);
+  CHECK_THAT(line.run({"incident", "dispute", "1", "--by", "ada", "--reason", "no"}).err,
+             Contains("incident 1 is accepted and cannot be disputed"));
   CHECK(line.run({"incident", "reopen", "1", "--by", "ada"}).out == "incident 1 reopened by ada\n");
   const auto database = line.open();
   const auto incident = IncidentStore(*database).get(1).value();

@@ -2,13 +2,17 @@
 #include "requests.hpp"
 
 #include <catch2/catch.hpp>
+#include <functional>
 #include <nlohmann/json.hpp>
 
+#include "elf_maker.hpp"
 #include "running_service.hpp"
 #include "test_repository.hpp"
 #include "torchwatch/bisection/opening.hpp"
 #include "torchwatch/daemon/resolve.hpp"
 #include "torchwatch/documents/bisection.hpp"
+#include "torchwatch/nightly/source_commits.hpp"
+#include "torchwatch/pulls/pulls.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/request_store.hpp"
 
@@ -34,7 +38,66 @@ storage::Id end_search_of_request_1(Service& service, const std::string& good,
   return opened.id;
 }
 
+/// Cancels the first request when something is logged, which is after the request was taken up and
+/// before anything is opened.
+struct CancelsAtLog final : comparison::Progress {
+  explicit CancelsAtLog(Service& about) : service(about) {}
+  void phase_started(const std::string&) override {}
+  void progress(int, int, const std::string&) override {}
+  void log(const std::string& line) override {
+    auto& services = service.application->services();
+    const auto request = storage::RequestStore(services.database).get(1);
+    if (!request || request->state != storage::RequestState::running) return;
+    logged = line;
+    if (!pulls::cancel_request(services, 1, {.token = "ci"})) FAIL("it cannot be cancelled");
+  }
+  Service& service;
+  std::string logged;
+};
+
+/// Checks that the first request was cancelled while it was at work, and has left nothing open.
+void check_cancelled(Service& service, const CancelsAtLog& progress) {
+  auto& services = service.application->services();
+  REQUIRE(daemon::attend_next_request(*service.application, daemon::Urgency::in_turn, {}) == true);
+  CAPTURE(progress.logged);
+  const auto request = storage::RequestStore(services.database).get(1).value();
+  CHECK(request.state == storage::RequestState::cancelled);
+  CHECK(storage::ComparisonStore(services.database).list(10).value().empty());
+  CHECK(storage::BisectionStore(services.database).list(10).value().empty());
+}
+
 }  // namespace
+
+TEST_CASE("a request that is cancelled before its comparison is opened opens none") {
+  Service service;
+  test::TestRepository repository(service.folder.path() / "pytorch");
+  repository.commit("first");
+  service.config.source.repository = repository.path();  // it lacks the build's commit
+  CancelsAtLog progress(service);
+  service.start(progress);
+  const auto build = service.folder.path() / "build";
+  test::write_tree(build);
+  const json body{{"candidate", build}, {"baseline", build}, {"workloads", {"resnet18"}}};
+  storage::RequestStore requests(service.application->services().database);
+  REQUIRE(requests.receive("a", storage::RequestKind::nightly, body.dump(), 1, {.user = 0}));
+  check_cancelled(service, progress);
+}
+
+TEST_CASE("a request that is cancelled before its search is opened opens none") {
+  Service service;
+  const auto address = service.folder.path() / "upstream";
+  test::TestRepository upstream(address);
+  upstream.commit("first");
+  const auto suspect = upstream.commit("second");
+  service.config.source.repository = "file://" + address.string();
+  service.config.build.recipe = "/bin/true";
+  CancelsAtLog progress(service);
+  service.start(progress);
+  REQUIRE(nightly::fetch_source(service.application->services(), {}));
+  service.ask("/api/v1/bisections", {{"suspect", suspect}, {"workloads", {"resnet18"}}});
+  std::filesystem::rename(address, service.folder.path() / "gone");
+  check_cancelled(service, progress);
+}
 
 TEST_CASE("a request is carried out and its result can be read") {
   Service service;

@@ -148,7 +148,9 @@ TEST_CASE_METHOD(BackedUp, "a backup that breaks a rule or a page replaces nothi
   } else {
     test::raw_sql(copy, "UPDATE sample SET digest = printf('%064d', 0)");
   }
-  REQUIRE_FALSE(restore(copy, path));
+  const auto refused = restore(copy, path);
+  REQUIRE_FALSE(refused);
+  REQUIRE_THAT(refused.error().message, Contains(copy.string()) && !Contains("restoring"));
   REQUIRE(builds_in(path) == 3);
   for (const auto& name : files()) REQUIRE_THAT(name, !Contains("restoring"));
 }
@@ -172,6 +174,24 @@ TEST_CASE_METHOD(BackedUp, "a damaged database is replaced, and kept with its lo
   const auto kept = restore(copy, path).value();
   REQUIRE(fs::exists(kept));
   REQUIRE(builds_in(path) == 2);
+}
+
+TEST_CASE_METHOD(BackedUp, "a damaged database is named where it cannot be copied") {
+  scribble_over(path);
+  const auto reader = Database::open({.path = path, .read_only = true});
+  const auto refused =
+      reader ? back_up(**reader, folder.path() / "new") : Status{fail(reader.error())};
+  REQUIRE_FALSE(refused);
+  REQUIRE_THAT(refused.error().message, Contains(path.string()) && !Contains(".partial"));
+}
+
+TEST_CASE_METHOD(BackedUp, "what is not a database at all is not a backup") {
+  const auto text = folder.path() / "notes.txt";
+  std::ofstream(text) << std::string(4096, 'x');
+  const auto refused = restore(text, path);
+  REQUIRE_FALSE(refused);
+  REQUIRE(refused.error().code == ErrorCode::invalid);
+  REQUIRE_THAT(refused.error().message, Contains("notes.txt is not a backup of torchwatch"));
 }
 
 TEST_CASE_METHOD(BackedUp, "a backup of an earlier schema is brought to this one") {

@@ -220,6 +220,30 @@ TEST_CASE_METHOD(OneFile, "a file that is not a database is called damaged and l
   REQUIRE(content_of(path) == std::string(5000, 'x'));
 }
 
+TEST_CASE_METHOD(OneFile, "who may only read the folder of a stopped service reads its database") {
+  if (geteuid() != 0) return;  // another user is needed
+  const auto beside = path.parent_path() / "50% #1?.sqlite";
+  for (const auto& file : {path, beside}) {
+    Stores stores(file);
+    ready_build(stores.builds, "one", "h");
+  }
+  std::filesystem::permissions(folder.path(), std::filesystem::perms(0755));
+  std::filesystem::permissions(path.parent_path(), std::filesystem::perms(0755));
+  constexpr uid_t kNobody = 65534;
+  REQUIRE(seteuid(kNobody) == 0);
+  std::vector<Result<std::unique_ptr<Database>>> readers;
+  std::vector<std::size_t> builds;
+  for (const auto& file : {path, beside}) {
+    readers.push_back(Database::open({.path = file, .read_only = true}));
+    if (readers.back()) builds.push_back(BuildStore(**readers.back()).list().value().size());
+  }
+  REQUIRE(seteuid(0) == 0);
+  for (const auto& reader : readers) {
+    if (!reader) FAIL(reader.error().text());
+  }
+  REQUIRE(builds == std::vector<std::size_t>{1, 1});
+}
+
 TEST_CASE_METHOD(OneFile, "a damaged page is called damaged, by reading and by the check") {
   {
     Stores stores(path);

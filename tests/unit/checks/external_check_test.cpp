@@ -29,3 +29,11 @@ TEST_CASE("an external workload that cannot be started is an error with its name
   CHECK_THAT(found.found, Contains("mine: command /nowhere/program does not exist"));
   CHECK_THAT(found.remedy, Contains("workload verify"));
 }
+
+TEST_CASE("an argument of an external workload that is a path to nothing is named") {
+  auto config = with_command("/usr/bin/env");
+  config.suite.externals[0].command = {"/usr/bin/env", "python3", "/nowhere/workload.py"};
+  const auto found = check_externals(config);
+  CHECK(found.severity == Severity::error);
+  CHECK_THAT(found.found, Contains("mine: argument /nowhere/workload.py does not exist"));
+}

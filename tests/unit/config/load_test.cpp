@@ -178,8 +178,11 @@ TEST_CASE("an index is an address, and archives need one") {
         std::string::npos);
   CHECK(error_of("[channel]\nindex = \"nightly\"\n").find("https:// or http://") !=
         std::string::npos);
-  CHECK(error_of("[channel]\nsince = \"yesterday\"\n").find("a date such as 2026-08-16") !=
-        std::string::npos);
+  for (const std::string since : {"yesterday", "2026-13-01", "2026-02-30"}) {
+    INFO(since);
+    CHECK(error_of("[channel]\nsince = \"" + since + "\"\n").find("a date such as 2026-08-16") !=
+          std::string::npos);
+  }
   const auto config = loaded(R"([channel]
 kind = "archive"
 index = "https://example.org/libtorch-shared-with-deps-2.15.0.dev{date}%2Bcpu.zip"

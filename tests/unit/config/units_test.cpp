@@ -40,9 +40,11 @@ TEST_CASE("what is formatted parses back to itself") {
   for (const auto duration : {0ms, 1ms, 999ms, 1000ms, 90000ms, 3600000ms, 5400000ms}) {
     CHECK(parse_duration(format_duration(duration)) == duration);
   }
-  for (const std::int64_t bytes : {0L, 1L, 1023L, 1024L, 1L << 20, 3L << 29, 1L << 40}) {
+  for (const std::int64_t bytes :
+       {0L, 1L, 1023L, 1024L, 1L << 20, 3L << 29, 1L << 40, 1000L, 40'000'000'000L}) {
     CHECK(parse_size(format_size(bytes)) == bytes);
   }
   CHECK(format_duration(5400000ms) == "90m");
   CHECK(format_size(3L << 29) == "1536MiB");
+  CHECK(format_size(40'000'000'000) == "40GB");
 }

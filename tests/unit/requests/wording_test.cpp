@@ -2,6 +2,8 @@
 
 #include <catch2/catch.hpp>
 
+#include "torchwatch/documents/request.hpp"
+
 using namespace torchwatch;
 using namespace torchwatch::requests;
 using storage::RequestKind;

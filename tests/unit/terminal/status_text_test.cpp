@@ -102,8 +102,7 @@ TEST_CASE("the status says that no daemon runs, since when, and what waits for o
   StatusFacts facts;
   facts.now = kNow;
   CHECK_THAT(text_of(facts),
-             Catch::StartsWith("All is well: no open incident, nothing waits. No nightly has come "
-                               "yet.\nNo daemon runs.\n"));
+             Catch::StartsWith("All is well: no open incident, nothing waits.\nNo daemon runs.\n"));
   CHECK_FALSE(is_impaired(facts));
   facts.queue = {.comparisons = 1};
   facts.service.last = storage::DaemonTimes{.started_at = kNow, .stopped_at = kNow + kHour};
@@ -130,6 +129,29 @@ TEST_CASE("the status in brief is one line that stays the same while nothing hap
   CHECK(line.find('\n') == std::string::npos);
   facts.now += 10'000;
   CHECK(brief(facts) == line);
+}
+
+TEST_CASE("a search that nobody carries on waits for a daemon") {
+  StatusFacts facts;
+  facts.now = kNow;
+  storage::BisectionRow search;
+  search.id = 1;
+  search.created_at = kNow;
+  facts.searches = {search};
+  CHECK_THAT(text_of(facts, 200),
+             Catch::StartsWith("Look at this: 1 bisection waits and no daemon runs.\n"));
+  CHECK_THAT(text_of(facts, 200), Contains("Searches that wait (1)\n"));
+  CHECK(is_impaired(facts));
+  facts.queue = {.comparisons = 1, .requests = 2};
+  CHECK_THAT(text_of(facts, 200),
+             Catch::StartsWith("Look at this: 1 comparison, 2 requests and 1 bisection wait and no "
+                               "daemon runs.\n"));
+  facts.queue = {};
+  facts.service.daemon = 4711;
+  CHECK_THAT(text_of(facts, 200), Catch::StartsWith("All is well: no open incident, nothing "));
+  facts.service.daemon = {};
+  facts.waiting = {{.key = {storage::ItemKind::bisection, "1"}, .since = kNow}};
+  CHECK_THAT(text_of(facts, 200), Catch::StartsWith("Look at this: 1 item put off.\n"));
 }
 
 TEST_CASE("the status lists what the service has in the queue of the cluster") {

@@ -41,7 +41,17 @@ CheckResult check_suite(const std::vector<std::string>& named,
                         const std::vector<std::string>& known,
                         const std::string& what = "[suite] workloads");
 
-/// Checks that the command of each [[suite.external]] can be started.
+/// Checks that the folder of [channel] path has builds, and names the folders that are none yet.
+CheckResult check_builds(const std::filesystem::path& channel);
+
+/// Checks that the file of [suite] inference_batches can be read and is of the preset.
+CheckResult check_batches(const config::Config&);
+
+/// Checks that the folder of [executor] machine_lock exists, where that is a path.
+CheckResult check_lock(const std::string& lock);
+
+/// Checks that the command of each [[suite.external]] can be started, and that the paths among its
+/// arguments exist.
 CheckResult check_externals(const config::Config&);
 
 /// Checks the disks of [storage] path and [build] cache: an error below [build] disk_reserve, a
@@ -51,7 +61,7 @@ CheckResult check_disk(const config::Config&);
 /// Checks that pip starts as it does for a release: in the sandbox, without a home folder.
 CheckResult check_pip(const config::Config&);
 
-/// Checks that the address is one of a machine. One that others reach is a warning: answers and
+/// Checks that the address is one of this machine. One that others reach is a warning: answers and
 /// tokens pass unencrypted.
 CheckResult check_address(const std::string& address);
 

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <functional>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -32,8 +33,9 @@ struct Finding {
 
 /// Asks the command all that a comparison may ask, and a little more, run by run. The checks end
 /// with the first one where nothing that follows could be answered. `scratch`: a folder for the
-/// pipes of a pair. Errors: those of Executor::run.
+/// pipes of a pair. `heard`: told of each finding at once. Errors: those of Executor::run.
 Result<std::vector<Finding>> verify(executor::Executor&, const Subject&, platform::Random&,
-                                    const std::filesystem::path& scratch, std::stop_token stop);
+                                    const std::filesystem::path& scratch, std::stop_token stop,
+                                    const std::function<void(const Finding&)>& heard = {});
 
 }  // namespace torchwatch::conformance

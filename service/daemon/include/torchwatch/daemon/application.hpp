@@ -82,8 +82,11 @@ std::filesystem::path source_folder(const config::Config&);
 /// invalid.
 Result<std::vector<std::string>> suite_workloads(const config::Config&);
 
-/// Opens a configuration's database for reading, also while a daemon runs. Errors: not_found,
-/// saying which command makes it.
+/// Checks that a configuration's database exists. Errors: not_found, saying which command makes it.
+Status require_database(const config::Config&);
+
+/// Opens a configuration's database for reading, also while a daemon runs. Errors: those of
+/// require_database as well.
 Result<std::unique_ptr<storage::Database>> open_reader(const config::Config&);
 
 }  // namespace torchwatch::daemon

@@ -13,7 +13,9 @@ namespace torchwatch::daemon {
 /// What a request that was put off keeps of its bisection, so that it does not search again.
 struct RequestedBisection {
   std::optional<storage::Id> opened = {};               ///< by an earlier try
-  std::function<Status(storage::Id)> note_opened = {};  ///< stores the one that this try opens
+  /// Stores the "comparison" or the "bisection" that this try opens, in the transaction that opens
+  /// it. Where it fails, as for a request that was cancelled, nothing is opened.
+  std::function<Status(const char* what, storage::Id)> note = {};
 };
 
 /// Carries the request out to the end of its bisection. With a suspect: first that commit against

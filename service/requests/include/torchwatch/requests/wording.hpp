@@ -6,10 +6,6 @@
 
 namespace torchwatch::requests {
 
-/// Returns the kind of a request in a word. One for named builds is a comparison, or a measurement,
-/// whichever endpoint took it.
-std::string kind_text(const storage::RequestRow&);
-
 /// Returns what was asked for: "right against left, dlrm, cpu-train, now". Empty where what is
 /// stored cannot be read.
 std::string asked_text(const storage::RequestRow&);

@@ -14,13 +14,15 @@
 
 namespace torchwatch::signin {
 
+/// Reads the token of [web] token_file. Errors: those of secrets::read_secret; invalid (too short).
+Result<std::string> token_of_file(const std::filesystem::path&);
+
 /// The bearer tokens that are accepted: those of the database and that of [web] token_file. Kept in
 /// memory, because a flood of wrong ones must not reach the database. Thread-safe.
 class AcceptedTokens {
  public:
   /// Reads them; an empty path names no file. What is passed by reference must outlive the tokens;
-  /// the log hides that of the file. Errors: those of secrets::read_secret; invalid (too short a
-  /// token); those of storage.
+  /// the log hides that of the file. Errors: those of token_of_file and of storage.
   static Result<std::unique_ptr<AcceptedTokens>> open(storage::Database&, const platform::Clock&,
                                                       log::Log&, const std::filesystem::path& file);
 

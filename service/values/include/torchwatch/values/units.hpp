@@ -19,7 +19,7 @@ std::string format_duration(std::chrono::milliseconds);
 /// other text and for more than 2^63 - 1.
 std::optional<std::int64_t> parse_size(std::string_view);
 
-/// Writes bytes in the largest unit that needs no fraction, without a unit below 1 KiB.
+/// Writes bytes in the unit in which they are shortest: "40GB", "512MiB". parse_size reads it.
 std::string format_size(std::int64_t bytes);
 
 /// Returns whether a location is an address, not a path: "https://...", "git@host:path".
