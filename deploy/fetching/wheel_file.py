@@ -19,6 +19,7 @@ from typing import NoReturn
 UNPACKED_BYTES_MAX = 12 << 30  # the largest wheel so far unpacks to 3 GiB
 ENTRIES_MAX = 50_000  # a wheel of PyTorch has 12,000
 GROWTH_MAX = 200  # a wheel of PyTorch grows 4 times, a file of it at most 34 times
+TEXT_BYTES_MAX = 32 << 20  # of what is read whole; the RECORD of a wheel of PyTorch has 1 MB
 GROWS_FREELY_BYTES = 16 << 20  # a small file may be all blanks
 FOLDERS_MAX = 32  # a wheel of PyTorch has 14
 PART_BYTES_MAX = 255  # of a file system
@@ -71,6 +72,11 @@ def check_growth(member: zipfile.ZipInfo) -> None:
         refuse(member, f"would grow more than {GROWTH_MAX} times")
 
 
+def check_text(member: zipfile.ZipInfo) -> None:
+    if member.file_size > TEXT_BYTES_MAX:
+        refuse(member, f"has more than {TEXT_BYTES_MAX >> 20} MiB")
+
+
 def check_total(archive: zipfile.ZipFile) -> None:
     """The file's size and not the sum of what its entries have: several may share one content."""
     total = sum(member.file_size for member in archive.infolist())
@@ -120,6 +126,7 @@ def read_record(archive: zipfile.ZipFile) -> dict[str, str]:
     ]
     if len(records) != 1:
         raise Damaged(f"it has {len(records)} files .dist-info/RECORD instead of one")
+    check_text(archive.getinfo(records[0]))
     with archive.open(records[0]) as record:
         rows = csv.reader(io.TextIOWrapper(record, "utf-8", newline=""))
         hashes = {row[0]: row[1] for row in rows if len(row) == 3 and row[1]}
@@ -165,8 +172,9 @@ def copy_members(archive: zipfile.ZipFile, target: Target) -> None:
         raise Damaged(f"{missing[0]} is in the wheel's RECORD and missing")
 
 
-# Seeks out of the file, a name that stands twice or that no file can have; None is bz2's.
-OF_ARCHIVE = (errno.EINVAL, errno.EEXIST, errno.ENOTDIR, errno.EISDIR, errno.ENAMETOOLONG, None)
+# A name that stands twice, as a file and as a folder, or that no file can have.
+OF_NAMES = (errno.EEXIST, errno.ENOTDIR, errno.EISDIR, errno.ENAMETOOLONG)
+OF_ARCHIVE = (*OF_NAMES, errno.EINVAL, None)  # seeks out of the file; None is bz2's
 
 
 @contextlib.contextmanager
@@ -177,10 +185,25 @@ def damage_of(file: Path) -> Iterator[None]:
     except Exception as error:  # zipfile, zlib, lzma, email and packaging raise all kinds
         is_of_disk = isinstance(error, OSError) and error.errno not in OF_ARCHIVE
         is_of_others = isinstance(error, Trouble) and not isinstance(error, Damaged)
-        if is_of_disk or is_of_others or isinstance(error, ImportError):
+        if is_of_disk or is_of_others or isinstance(error, (ImportError, MemoryError)):
             raise
         why = str(error) or type(error).__name__
         raise Damaged(f"{file.name} is damaged ({why}); it was removed: try again") from error
+
+
+@contextlib.contextmanager
+def unforeseen_damage(file: Path) -> Iterator[None]:
+    """Turns an error that has no words of its own into Damaged, around all that a file is used for:
+    without a name it would be taken for a passing one, and the file be fetched again for ever."""
+    try:
+        yield
+    except (Trouble, ImportError, MemoryError):
+        raise
+    except Exception as error:
+        if isinstance(error, OSError) and error.errno not in OF_NAMES:
+            raise  # the disk's fault
+        why = f"{type(error).__name__}: {error}"
+        raise Damaged(f"{file.name} cannot be used ({why[:400]}); it was removed") from error
 
 
 def unpack(wheel: Path, target: Target, tree: Path) -> None:
