@@ -102,10 +102,13 @@ class LeftOut:
         """Names an entry on standard error, if not many were named before."""
         self.count += 1
         if self.count <= NAMED_MAX:
-            name = str(entry)[:120]
-            print(f"note: {self.index}: {name!r} is left out: {why}", file=sys.stderr, flush=True)
+            self.say(f"{str(entry)[:120]!r} is left out: {str(why)[:400]}")
 
     def end(self) -> None:
         if self.count > NAMED_MAX:
-            more = self.count - NAMED_MAX
-            print(f"note: {self.index}: {more} more are left out", file=sys.stderr, flush=True)
+            self.say(f"{self.count - NAMED_MAX} more are left out")
+
+    def say(self, text: str) -> None:
+        """On one line: the service reads the lines of both outputs together."""
+        line = " ".join(f"note: {self.index}: {text}".split())
+        print(line, file=sys.stderr, flush=True)

@@ -14,7 +14,7 @@ sys.path.insert(0, str(CHECKOUT / "deploy" / "fetching"))
 
 import named_index
 from archive_index import archives
-from link import Link, is_same_file
+from link import LeftOut, Link, is_same_file
 from package_index import wheels_for_this_machine
 from raw_answers import Answer, Answers
 from versions import Offered, version_of
@@ -103,6 +103,13 @@ class BadEntries(unittest.TestCase):
         self.assertEqual(versions, ["2.13.0+cpu"])
         self.assertEqual(notes.count("\n"), 6)
         self.assertIn("995 more are left out", notes)
+
+    def test_a_note_is_one_line_whatever_an_entry_says(self) -> None:
+        notes = io.StringIO()
+        with contextlib.redirect_stderr(notes):
+            LeftOut("http://h/").note("a\n2.99.0\tx", "b\n2.99.0\tpath=x\nerror: c")
+        self.assertEqual(notes.getvalue().count("\n"), 1)
+        self.assertNotIn("\t", notes.getvalue())
 
     def test_what_says_no_hash_at_all_is_listed_as_before(self) -> None:
         for hashes in (None, {}, {"sha256": None}, {"md5": "zz"}):
