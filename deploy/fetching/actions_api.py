@@ -9,7 +9,7 @@ from urllib.parse import urljoin
 
 from pip._vendor.requests.models import Response
 
-from index_page import ask, body_of, check_redirect
+from web_request import ask, body_of, check_redirect, time_limit
 from wheel_file import Trouble
 
 VERSION = "2022-11-28"
@@ -23,11 +23,23 @@ class Unsure(Trouble):
     """Nobody knows whether what was asked for was done."""
 
 
+def document_of(answer: Response) -> dict[str, Any]:
+    """Errors: Trouble."""
+    try:
+        with time_limit(answer.url):
+            document = json.loads(body_of(answer))
+    except (ValueError, RecursionError):
+        document = None
+    if not isinstance(document, dict):
+        raise Trouble("GitHub's answer is no JSON")
+    return document
+
+
 def said_by(answer: Response) -> str:
     """What GitHub's answer says, in one line."""
     try:
-        message = str(answer.json().get("message", ""))
-    except (ValueError, AttributeError):
+        message = str(document_of(answer).get("message", ""))
+    except Trouble:
         message = ""
     words = " ".join(message.split())[:200]
     return f"GitHub answers {answer.status_code}" + (f" ({words})" if words else "")
@@ -61,7 +73,10 @@ class Github:
             "X-GitHub-Api-Version": VERSION,
         }
         # No redirect is followed: it would hand the token to another host.
-        return ask(method, url, headers=headers, allow_redirects=False, stream=True, **arguments)
+        with time_limit(url):
+            return ask(
+                method, url, headers=headers, allow_redirects=False, stream=True, **arguments
+            )
 
     def limit_of(self, answer: Response, number: int) -> float | None:
         """How long a rate limit lasts; None where there is none."""
@@ -113,15 +128,12 @@ class Github:
             raise Trouble(f"{said_by(answer)}: has {self.repository} another name now?")
         return answer
 
-    def get(self, rest: str) -> Any:
+    def get(self, rest: str) -> dict[str, Any]:
         """The document of an answer. Errors: Trouble."""
         answer = self.request("GET", rest)
         if answer.status_code != HTTPStatus.OK:
             raise Trouble(f"{said_by(answer)} to {rest.partition('?')[0]} of {self.repository}")
-        try:
-            return json.loads(body_of(answer))
-        except ValueError:
-            raise Trouble("GitHub's answer is no JSON") from None
+        return document_of(answer)
 
     def location_of(self, rest: str) -> str | None:
         """Where a file lies that is answered with a redirect; None where it is gone. The address

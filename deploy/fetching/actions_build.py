@@ -15,12 +15,12 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 from urllib.parse import quote
 
-from actions_api import Github, Unsure, said_by
-from artifact import hash_in
+from actions_api import Github, Unsure, document_of, said_by
+from checksum_file import own_hash
 from download import download, sha256_of
-from index_page import Link
+from link import Link, hashes_in
 from pip_wheels import say
-from torch_tree import Extent, fill_from_archive, fill_from_wheel
+from torch_tree import Extent, fill
 from wheel_file import (
     UNPACKED_BYTES_MAX,
     Damaged,
@@ -95,7 +95,7 @@ class Build:
     def runs(self) -> list[dict[str, Any]]:
         """The runs of this build, newest first."""
         page = self.github.get(f"{self.workflow}/runs?event=workflow_dispatch&per_page=100")
-        runs = page.get("workflow_runs", []) if isinstance(page, dict) else []
+        runs = page.get("workflow_runs", [])
         # A branch of the same repository may have another workflow under the same name.
         return [
             run
@@ -127,7 +127,7 @@ class Build:
             say(f"{error}: the run may have been started")
             return self.number_of_new(known)
         if answer.status_code == HTTPStatus.OK:
-            number = answer.json().get("workflow_run_id")
+            number = document_of(answer).get("workflow_run_id")
             if isinstance(number, int):
                 return number
         elif answer.status_code != HTTPStatus.NO_CONTENT:
@@ -231,17 +231,18 @@ class Build:
         if location is None:
             return None
         digest = str(artifact.get("digest") or "").removeprefix("sha256:")
+        hashes = hashes_in({"sha256": digest})
         target = folder / f"artifact-{int(artifact['id'])}.zip"
         try:
             # Without the token: the address is signed.
-            download(Link(target.name, location, digest, size), target)
+            download(Link(target.name, location, hashes, size), target)
         except Trouble as error:
             # No address with its signature comes into a log.
             raise type(error)(re.sub(r"(https?://[^\s?]+)\?\S*", r"\1", str(error))) from None
         if target.stat().st_size != size:
             target.unlink()
             raise Damaged(f"the artifact does not have the {size} bytes that GitHub states")
-        return Made(target, bool(digest), str(run.get("html_url", run["id"])))
+        return Made(target, bool(hashes), str(run.get("html_url", run["id"])))
 
 
 def take_out(file: Path, is_hashed: bool, folder: Path) -> Path:
@@ -269,8 +270,8 @@ def check_hash(archive: zipfile.ZipFile, name: str, file: Path, is_hashed: bool)
     beside = f"{name}.sha256"
     if beside in archive.namelist():
         with archive.open(beside) as source:
-            stated = source.read(HASH_BYTES_MAX).decode(errors="replace")
-        if hash_in(stated, beside) != sha256_of(file):
+            stated = source.read(HASH_BYTES_MAX)
+        if own_hash(stated, file.name, beside) != sha256_of(file):
             raise Damaged(f"{file.name} does not have the hash that is stated beside it")
     elif not is_hashed:
         raise Damaged(f"neither GitHub nor the artifact states the SHA-256 of {file.name}")
@@ -284,8 +285,7 @@ def fill_from_actions(
     folder.mkdir(parents=True, exist_ok=True)
     made = Build(github, wanted).bring(folder)
     file = take_out(made.file, made.is_hashed, folder)
-    fill = fill_from_wheel if file.suffix == ".whl" else fill_from_archive
-    fill(file, None, tree, extent)
+    fill(file, None, tree, extent, is_archive=file.suffix.lower() != ".whl")
     made_from = (tree / "build-hash").read_text().strip()
     if made_from != wanted.commit:
         raise Damaged(f"{file.name} was made from commit {made_from}, not from {wanted.commit}")

@@ -2,15 +2,17 @@
 libtorch."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 from http import HTTPStatus
 from urllib.parse import unquote
 
-from pip._vendor.packaging.version import InvalidVersion, Version
+from pip._vendor.packaging.version import Version
 
-from index_page import GONE, Link, ask, read_links, refusal, shown
+from index_page import read_links
+from link import LeftOut, Link
 from versions import Offered, date_of, in_order
+from web_request import GONE, Unreachable, ask, length_of, refusal, shown, time_limit
 from wheel_file import Trouble
 
 DATE = "{date}"
@@ -24,7 +26,7 @@ def version_in(file: str) -> Version | None:
     named = NAME.fullmatch(file)
     try:
         return Version(named[1]) if named else None
-    except InvalidVersion:
+    except ValueError:  # InvalidVersion, and too many digits
         return None
 
 
@@ -45,9 +47,10 @@ def archives_of_page(url: str) -> list[Offered]:
 
 
 def archive_of_day(template: str, day: datetime) -> Offered | None:
-    """None where the server has none."""
+    """None where the server has none. Errors: Trouble."""
     url = template.replace(DATE, f"{day:%Y%m%d}")
-    answer = ask("HEAD", url, allow_redirects=True)
+    with time_limit(url):
+        answer = ask("HEAD", url, allow_redirects=True)
     if answer.status_code in GONE:
         return None
     if answer.status_code != HTTPStatus.OK:
@@ -59,16 +62,35 @@ def archive_of_day(template: str, day: datetime) -> Offered | None:
             f"{shown(template)} names no LibTorch archive: its file must be such as "
             "libtorch-shared-with-deps-2.15.0.dev{date}%2Bcpu.zip"
         )
-    size = answer.headers.get("Content-Length", "0")
     when = answer.headers.get("ETag") or answer.headers.get("Last-Modified", "")
-    return Offered(version, Link(file, url, size=int(size), uploaded=when))
+    return Offered(version, Link(file, url, size=length_of(answer) or 0, uploaded=when))
+
+
+def archives_of_days(template: str, wanted: Iterable[datetime]) -> list[Offered]:
+    """One for each day that has one. A day whose answer is useless stops no other, and is named;
+    where no day has a better one, its error is raised. Errors: Trouble."""
+    found, left_out, first = [], LeftOut(shown(template)), None
+    for day in wanted:
+        try:
+            offered = archive_of_day(template, day)
+        except Unreachable:
+            raise  # the other days would be, too, and each only after its time limit
+        except Trouble as error:
+            first = first or error
+            left_out.note(f"{day:%Y-%m-%d}", error)
+        else:
+            found += [offered] if offered else []
+    left_out.end()
+    if first and not found:
+        raise first
+    return found
 
 
 def date_in(version: str) -> int:
     """20260816 for a nightly of that day, else 0."""
     try:
         return date_of(Version(version))
-    except InvalidVersion:
+    except ValueError:  # InvalidVersion, and too many digits
         return 0
 
 
@@ -84,8 +106,7 @@ def archives(address: str, flavour: str, only: str = "") -> list[Offered]:
     with this label; empty: all. `only`: the one version that is wanted; of a template, its day
     alone is asked for. Errors: Trouble."""
     if DATE in address:
-        wanted = days(date_in(only))
-        found = [offered for day in wanted if (offered := archive_of_day(address, day))]
+        found = archives_of_days(address, days(date_in(only)))
         if not found and not only:
             raise Trouble(
                 f"{shown(address)} has none of the last {DAYS_MAX} days: is the address right?"

@@ -8,8 +8,12 @@ from pip._vendor.packaging.tags import Tag, sys_tags
 from pip._vendor.packaging.utils import InvalidWheelFilename, parse_wheel_filename
 from pip._vendor.packaging.version import InvalidVersion, Version
 
-from index_page import Link, read_links
+from index_page import read_links
+from link import LeftOut, Link
 from versions import Offered, in_order
+from web_request import shown
+from wheel_file import Trouble
+from wheel_metadata import check_tags
 
 PACKAGE = "torch"
 FRESH = timedelta(hours=24)
@@ -25,9 +29,10 @@ class Wheel:
 
 
 def wheel_of(link: Link) -> Wheel | None:
-    """None for what is not a wheel of a version that can be compared."""
+    """None for what is not a wheel of a version that can be compared. Errors: Trouble."""
     if "/" in link.file:  # it becomes the name of a file here
         return None
+    check_tags(["-".join(link.file.removesuffix(".whl").split("-")[-3:])])
     try:
         name, version, build, tags = parse_wheel_filename(link.file)
     except (InvalidWheelFilename, InvalidVersion):
@@ -73,6 +78,21 @@ def settled(wheels: list[Wheel], is_own: Callable[[Wheel], bool]) -> list[Wheel]
     return [wheel for at, wheel in enumerate(wheels) if is_own(wheel) or not may_come(at)]
 
 
+def wheels_of(index: str) -> list[Wheel]:
+    """The wheels of torch on the index's page. Errors: Trouble."""
+    page = f"{index.rstrip('/')}/{PACKAGE}/"
+    wheels, left_out = [], LeftOut(shown(page))
+    for link in read_links(page):
+        try:
+            wheel = wheel_of(link)
+        except Trouble as error:
+            left_out.note(link.file, error)
+        else:
+            wheels += [wheel] if wheel else []
+    left_out.end()
+    return wheels
+
+
 def wheels_for_this_machine(index: str, flavour: str, only: str = "") -> list[Offered]:
     """The best wheel of torch of each version that is not yanked, oldest first. `flavour`: only
     versions with this label; empty: all. `only`: the one version that is wanted, which need not be
@@ -81,9 +101,8 @@ def wheels_for_this_machine(index: str, flavour: str, only: str = "") -> list[Of
     order = {tag: place for place, tag in enumerate(own)}
     platforms = frozenset(tag.platform for tag in own)
     best: dict[Version, tuple[int, Wheel]] = {}
-    for link in read_links(f"{index.rstrip('/')}/{PACKAGE}/"):
-        found = wheel_of(link)
-        if found is None or link.yanked or (flavour and found.version.local != flavour):
+    for found in wheels_of(index):
+        if found.link.yanked or (flavour and found.version.local != flavour):
             continue
         place = rank(found, order, platforms)
         if place is not None:

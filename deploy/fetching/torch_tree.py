@@ -9,7 +9,15 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from pip_wheels import pip_download, say
-from wheel_file import Damaged, Target, Trouble, Unsuitable, unpack, unpack_archive
+from wheel_file import (
+    Damaged,
+    Target,
+    Trouble,
+    Unsuitable,
+    unforeseen_damage,
+    unpack,
+    unpack_archive,
+)
 
 # What a C++ program on a CPU never loads: Python's libraries, PyTorch's tests, and the GPU kernels,
 # which would need 2 GB of further packages to load.
@@ -24,6 +32,8 @@ LAST_CUDA_IN_PACKAGE_NAME = 12
 LAST_CUDA_WITH_MINOR_CUPTI = 11  # libcupti.so.11.7, but libcupti.so.12
 CUDA_RECORD = "cuda-libraries"  # in a tree: what its wheel requires, and hashes of what came
 COMMIT = re.compile("[0-9a-f]{40}")
+VERSION = re.compile("[0-9A-Za-z][0-9A-Za-z.+!_-]{0,99}")
+LINE_BYTES_MAX = 4 << 10  # of a file that says what a tree is
 PYTHON_HASH = "python-hash"  # in a tree with a Python part: what tells it from another build's
 # What a program for GPUs loads at once or later, and what of it loads the driver.
 GPU_LIBRARIES = ("libtorch_cuda.so", "libtorch_cuda_linalg.so")
@@ -83,6 +93,7 @@ def run_tool(*command: str, package: str, **variables: str) -> subprocess.Comple
             command,
             check=False,
             text=True,
+            errors="replace",  # of a name of any bytes
             capture_output=True,
             env=os.environ | {"LC_ALL": "C"} | variables,
         )
@@ -167,6 +178,12 @@ def version_and_commit(tree: Path) -> tuple[str, str]:
     return version[1], commit[1]
 
 
+def first_line(file: Path) -> str:
+    """What a file says of the tree, whatever bytes it has. Errors: OSError."""
+    with file.open("rb") as source:
+        return source.read(LINE_BYTES_MAX).decode(errors="replace").strip()
+
+
 def is_version(found: str, wanted: str) -> bool:
     return wanted in (found, found.partition("+")[0])
 
@@ -178,6 +195,10 @@ def check_parts(tree: Path, parts: Iterable[str], file: Path) -> None:
 
 
 def check_version(found: str, wanted: str | None, file: Path) -> None:
+    if not VERSION.fullmatch(found):
+        raise Damaged(
+            f"{file.name} says that it is version {found[:60]!r}: it must be such as 2.13.0+cpu"
+        )
     if wanted is not None and not is_version(found, wanted):
         raise Damaged(f"{file.name} was asked for as torch {wanted}, but says that it is {found}")
 
@@ -197,8 +218,8 @@ def fill_from_archive(file: Path, version: str | None, tree: Path, extent: Exten
         )
     unpack_archive(file, archive_target(tree, extent.all_libraries), tree)
     check_parts(tree, ("lib/libtorch_cpu.so", "build-version", "build-hash"), file)
-    check_version((tree / "build-version").read_text().strip(), version, file)
-    if not COMMIT.fullmatch((tree / "build-hash").read_text().strip()):
+    check_version(first_line(tree / "build-version"), version, file)
+    if not COMMIT.fullmatch(first_line(tree / "build-hash")):
         raise Damaged(f"{file.name}: its build-hash names no commit of 40 hexadecimal digits")
     check_loadable(tree, "libtorch_cpu.so")
     if extent.cuda:
@@ -234,3 +255,9 @@ def fill_from_wheel(wheel: Path, version: str | None, tree: Path, extent: Extent
         (tree / "version.py").unlink()
     (tree / "build-version").write_text(found + "\n")
     (tree / "build-hash").write_text(commit + "\n")
+
+
+def fill(file: Path, version: str | None, tree: Path, extent: Extent, is_archive: bool) -> None:
+    """Fills the tree from a LibTorch archive or from a wheel. Errors: as those."""
+    with unforeseen_damage(file):
+        (fill_from_archive if is_archive else fill_from_wheel)(file, version, tree, extent)

@@ -4,9 +4,9 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from pip._vendor.packaging.version import InvalidVersion, Version
+from pip._vendor.packaging.version import Version
 
-from index_page import Link
+from link import Link
 from wheel_file import NotOffered, Trouble
 
 
@@ -42,7 +42,7 @@ def not_before(oldest: str) -> Callable[[Version], bool]:
         return lambda version: date_of(version) >= first
     try:
         least = place_in_time(Version(oldest))
-    except InvalidVersion:
+    except ValueError:  # InvalidVersion, and too many digits
         raise Trouble(
             f'invalid date or version "{oldest}": must be such as 2026-08-16 or 2.13.0'
         ) from None

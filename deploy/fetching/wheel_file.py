@@ -11,18 +11,18 @@ import os
 import re
 import shutil
 import stat
-import struct
 import zipfile
-import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path, PurePosixPath
-
-try:
-    from lzma import LZMAError
-except ImportError:  # this Python cannot read such members, and zipfile says so
-    LZMAError = zipfile.BadZipFile  # type: ignore[assignment,misc]
+from typing import NoReturn
 
 UNPACKED_BYTES_MAX = 12 << 30  # the largest wheel so far unpacks to 3 GiB
+ENTRIES_MAX = 50_000  # a wheel of PyTorch has 12,000
+GROWTH_MAX = 200  # a wheel of PyTorch grows 4 times, a file of it at most 34 times
+TEXT_BYTES_MAX = 32 << 20  # of what is read whole; the RECORD of a wheel of PyTorch has 1 MB
+GROWS_FREELY_BYTES = 16 << 20  # a small file may be all blanks
+FOLDERS_MAX = 32  # a wheel of PyTorch has 14
+PART_BYTES_MAX = 255  # of a file system
 COPY_BYTES = 1 << 20
 EXECUTABLE = 0o111  # bits of a file's mode
 
@@ -50,22 +50,60 @@ class Damaged(Trouble):
     status = 4
 
 
-def check_members(archive: zipfile.ZipFile) -> None:
-    """Refuses a wheel at its first bad entry: a path that leaves the folder, a link, a device."""
-    for member in archive.infolist():
-        name, kind = PurePosixPath(member.filename), stat.S_IFMT(member.external_attr >> 16)
-        bad_name = (
-            not name.parts or name.is_absolute() or ".." in name.parts or "\\" in member.filename
-        )
-        if bad_name or kind not in (0, stat.S_IFREG, stat.S_IFDIR):
-            raise Damaged(
-                f"the wheel is hostile or damaged: entry {member.filename!r} is not a plain file"
-            )
+def refuse(member: zipfile.ZipInfo, why: str) -> NoReturn:
+    raise Damaged(f"the archive is hostile or damaged: entry {member.filename[:200]!r} {why}")
+
+
+def check_name(member: zipfile.ZipInfo) -> None:
+    """Refuses a path that leaves the folder, and one that no file can have."""
+    name = PurePosixPath(member.filename)
+    if not name.parts or name.is_absolute() or ".." in name.parts or "\\" in member.filename:
+        refuse(member, "is not a plain file")
+    if "\0" in member.orig_filename:  # zipfile cuts the name there
+        refuse(member, "has a zero byte in its name")
+    if any(len(part.encode()) > PART_BYTES_MAX for part in name.parts):
+        refuse(member, f"has a part of more than {PART_BYTES_MAX} bytes")
+    if len(name.parts) - 1 > FOLDERS_MAX:
+        refuse(member, f"lies more than {FOLDERS_MAX} folders deep")
+
+
+def check_growth(member: zipfile.ZipInfo) -> None:
+    if member.file_size > max(GROWTH_MAX * member.compress_size, GROWS_FREELY_BYTES):
+        refuse(member, f"would grow more than {GROWTH_MAX} times")
+
+
+def check_text(member: zipfile.ZipInfo) -> None:
+    if member.file_size > TEXT_BYTES_MAX:
+        refuse(member, f"has more than {TEXT_BYTES_MAX >> 20} MiB")
+
+
+def check_total(archive: zipfile.ZipFile) -> None:
+    """The file's size and not the sum of what its entries have: several may share one content."""
     total = sum(member.file_size for member in archive.infolist())
     if total > UNPACKED_BYTES_MAX:
         raise Damaged(
             f"it would unpack to {total >> 30} GiB, more than {UNPACKED_BYTES_MAX >> 30} GiB"
         )
+    packed = Path(str(archive.filename)).stat().st_size
+    if total > max(GROWTH_MAX * packed, GROWS_FREELY_BYTES):
+        raise Damaged(f"it would grow more than {GROWTH_MAX} times, to {total >> 20} MiB")
+
+
+def check_members(archive: zipfile.ZipFile) -> None:
+    """Refuses an archive at its first bad entry: a path that leaves the folder or that no file can
+    have, a link, a device; and one that would take far more than it is."""
+    if len(archive.infolist()) > ENTRIES_MAX:
+        raise Damaged(f"it has {len(archive.infolist())} entries, more than {ENTRIES_MAX}")
+    spellings: dict[str, str] = {}
+    for member in archive.infolist():
+        check_name(member)
+        if stat.S_IFMT(member.external_attr >> 16) not in (0, stat.S_IFREG, stat.S_IFDIR):
+            refuse(member, "is not a plain file")
+        other = spellings.setdefault(member.filename.casefold(), member.filename)
+        if other != member.filename:
+            refuse(member, f"differs from {other[:200]!r} in case only")
+        check_growth(member)
+    check_total(archive)
 
 
 def check_space(archive: zipfile.ZipFile, target: Target, tree: Path) -> None:
@@ -88,6 +126,7 @@ def read_record(archive: zipfile.ZipFile) -> dict[str, str]:
     ]
     if len(records) != 1:
         raise Damaged(f"it has {len(records)} files .dist-info/RECORD instead of one")
+    check_text(archive.getinfo(records[0]))
     with archive.open(records[0]) as record:
         rows = csv.reader(io.TextIOWrapper(record, "utf-8", newline=""))
         hashes = {row[0]: row[1] for row in rows if len(row) == 3 and row[1]}
@@ -133,28 +172,38 @@ def copy_members(archive: zipfile.ZipFile, target: Target) -> None:
         raise Damaged(f"{missing[0]} is in the wheel's RECORD and missing")
 
 
+# A name that stands twice, as a file and as a folder, or that no file can have.
+OF_NAMES = (errno.EEXIST, errno.ENOTDIR, errno.EISDIR, errno.ENAMETOOLONG)
+OF_ARCHIVE = (*OF_NAMES, errno.EINVAL, None)  # seeks out of the file; None is bz2's
+
+
 @contextlib.contextmanager
 def damage_of(file: Path) -> Iterator[None]:
-    """Turns what a damaged archive makes the libraries raise into Damaged."""
+    """Turns whatever a damaged file makes the libraries raise into Damaged."""
     try:
         yield
-    except (
-        Damaged,
-        zipfile.BadZipFile,
-        zlib.error,
-        LZMAError,
-        struct.error,
-        csv.Error,
-        EOFError,
-        RuntimeError,
-        ValueError,
-        OSError,
-    ) as error:
-        # Seeks out of the file, a name that stands twice or that no file can have; None is bz2's.
-        of_archive = (errno.EINVAL, errno.EEXIST, errno.ENOTDIR, errno.ENAMETOOLONG, None)
-        if isinstance(error, OSError) and error.errno not in of_archive:
+    except Exception as error:  # zipfile, zlib, lzma, email and packaging raise all kinds
+        is_of_disk = isinstance(error, OSError) and error.errno not in OF_ARCHIVE
+        is_of_others = isinstance(error, Trouble) and not isinstance(error, Damaged)
+        if is_of_disk or is_of_others or isinstance(error, (ImportError, MemoryError)):
+            raise
+        why = str(error) or type(error).__name__
+        raise Damaged(f"{file.name} is damaged ({why}); it was removed: try again") from error
+
+
+@contextlib.contextmanager
+def unforeseen_damage(file: Path) -> Iterator[None]:
+    """Turns an error that has no words of its own into Damaged, around all that a file is used for:
+    without a name it would be taken for a passing one, and the file be fetched again for ever."""
+    try:
+        yield
+    except (Trouble, ImportError, MemoryError):
+        raise
+    except Exception as error:
+        if isinstance(error, OSError) and error.errno not in OF_NAMES:
             raise  # the disk's fault
-        raise Damaged(f"{file.name} is damaged ({error}); it was removed: try again") from error
+        why = f"{type(error).__name__}: {error}"
+        raise Damaged(f"{file.name} cannot be used ({why[:400]}); it was removed") from error
 
 
 def unpack(wheel: Path, target: Target, tree: Path) -> None:

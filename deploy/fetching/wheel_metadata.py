@@ -1,8 +1,10 @@
 """What a wheel says of itself: what it requires, and which Pythons can import it. Used by
 libtorch."""
 
+import math
 import re
 import zipfile
+from collections.abc import Iterable
 from email import message_from_bytes
 from email.message import Message
 from pathlib import Path
@@ -11,7 +13,9 @@ from pip._vendor.packaging.requirements import Requirement
 from pip._vendor.packaging.tags import Tag, parse_tag
 from pip._vendor.packaging.utils import canonicalize_name
 
-from wheel_file import Damaged, damage_of
+from wheel_file import Damaged, check_text, damage_of
+
+TAGS_MAX = 1_000  # that one name or wheel may stand for; PyTorch's have two
 
 
 def fields_of(wheel: Path, name: str) -> Message:
@@ -24,6 +28,7 @@ def fields_of(wheel: Path, name: str) -> Message:
         ]
         if len(files) != 1:
             raise Damaged(f"it has {len(files)} files .dist-info/{name} instead of one")
+        check_text(archive.getinfo(files[0]))
         return message_from_bytes(archive.read(files[0]))
 
 
@@ -33,7 +38,8 @@ def requirements_of(wheel: Path) -> list[Requirement]:
     metadata = fields_of(wheel, "METADATA")
     required = []
     with damage_of(wheel):
-        for text in metadata.get_all("Requires-Dist", []):
+        for field in metadata.get_all("Requires-Dist", []):
+            text = str(field)  # no str where it is not ASCII
             one = Requirement(text)
             if one.url:  # pip would build what lies there, whatever --only-binary says
                 raise Damaged(f"it requires {text}: an address, not a wheel of an index")
@@ -47,9 +53,18 @@ def name_of(requirement: Requirement) -> str:
     return canonicalize_name(requirement.name)
 
 
+def check_tags(texts: Iterable[str]) -> None:
+    """Refuses tags like cp39.cp310-abi3-linux_x86_64 that stand for more than can be looked at.
+    Errors: Damaged."""
+    count = sum(math.prod(part.count(".") + 1 for part in text.split("-")) for text in texts)
+    if count > TAGS_MAX:
+        raise Damaged(f"its tags stand for {count} Pythons and machines, more than {TAGS_MAX}")
+
+
 def tags_of(wheel: Path) -> frozenset[Tag]:
     """Which Pythons and machines it is for. From within: the file may have any name. Errors:
     Damaged."""
-    tags = fields_of(wheel, "WHEEL").get_all("Tag", [])
+    tags = [str(field) for field in fields_of(wheel, "WHEEL").get_all("Tag", [])]
     with damage_of(wheel):
+        check_tags(tags)
         return frozenset(tag for text in tags for tag in parse_tag(text))

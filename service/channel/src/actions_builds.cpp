@@ -45,6 +45,7 @@ builds::CommitBuilder::Remote make_actions_builds(ActionsSettings settings,
                                  .folder = fs::absolute(settings.folder),
                                  .readable = {},
                                  .time_limit = settings.time_limit + kBesideRun,
+                                 .disk_reserve_bytes = settings.disk_reserve_bytes,
                                  .sandbox = settings.sandbox},
                                 processes);
   auto identity = identity_of(settings);

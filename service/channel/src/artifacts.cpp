@@ -25,6 +25,7 @@ builds::CommitBuilder::Artifacts make_artifacts(ArtifactSettings settings,
                                  .folder = fs::absolute(settings.folder),
                                  .readable = folder_of(settings.address),
                                  .time_limit = settings.time_limit,
+                                 .disk_reserve_bytes = settings.disk_reserve_bytes,
                                  .sandbox = settings.sandbox},
                                 processes);
   auto bring = [program, settings](const std::string& commit, const fs::path& tree,

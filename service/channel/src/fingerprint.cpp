@@ -1,6 +1,7 @@
 #include "torchwatch/channel/fingerprint.hpp"
 
 #include <map>
+#include <optional>
 #include <sstream>
 
 #include "torchwatch/digest/sha256.hpp"
@@ -22,6 +23,24 @@ Facts facts_of(const std::string& fingerprint) {
   return facts;
 }
 
+Facts hashes_of(const Facts& facts) {
+  Facts hashes;
+  for (const char* name : {"sha256", "sha384", "sha512"}) {
+    if (const auto found = facts.find(name); found != facts.end()) hashes.insert(*found);
+  }
+  return hashes;
+}
+
+/// Whether what both say is the same; nothing where they say nothing of the same.
+std::optional<bool> agree(const Facts& first, const Facts& second) {
+  std::optional<bool> equal;
+  for (const auto& [name, value] : first) {
+    const auto found = second.find(name);
+    if (found != second.end()) equal = equal.value_or(true) && found->second == value;
+  }
+  return equal;
+}
+
 /// What follows the fingerprint of a file that was refused.
 std::string mark_of(const std::string& manner) {
   constexpr std::size_t kDigits = 12;
@@ -35,17 +54,8 @@ bool is_same_file(const std::string& known, const std::string& offered) {
   if (known == offered) return true;
   const auto first = facts_of(known);
   const auto second = facts_of(offered);
-  const auto hash = first.find("sha256");
-  const auto other_hash = second.find("sha256");
-  if (hash != first.end() && other_hash != second.end()) return hash->second == other_hash->second;
-  bool is_comparable = false;
-  for (const auto& [name, value] : first) {
-    const auto found = second.find(name);
-    if (found == second.end()) continue;
-    if (found->second != value) return false;
-    is_comparable = true;
-  }
-  return is_comparable;
+  const auto hashes = agree(hashes_of(first), hashes_of(second));
+  return hashes.value_or(agree(first, second).value_or(false));
 }
 
 std::string joined_fingerprint(const std::string& known, const std::string& offered) {

@@ -13,7 +13,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kOutputBytesMax = 1U << 20U;
+/// The program prints a list of at most 8 MiB.
+constexpr std::size_t kOutputBytesMax = 16U << 20U;
+/// More than servers take of an address; the kernel takes 128 KiB, and names no variable.
+constexpr std::size_t kVariableBytesMax = 8U << 10U;
 constexpr std::size_t kLastWordsMax = 400;
 /// Exit statuses of the program, as its head lists them.
 constexpr int kNotOffered = 3;
@@ -79,6 +82,17 @@ std::map<std::string, std::string> environment_with(
   return environment;
 }
 
+Status check_lengths(const std::map<std::string, std::string>& variables) {
+  for (const auto& [name, value] : variables) {
+    if (value.size() <= kVariableBytesMax) continue;
+    return fail(ErrorCode::unavailable, "what the configuration says for " + name + " has " +
+                                            std::to_string(value.size()) + " bytes, more than " +
+                                            std::to_string(kVariableBytesMax) +
+                                            ": shorten that address");
+  }
+  return {};
+}
+
 }  // namespace
 
 void add_extent(Extent extent, const fs::path& folder, std::vector<std::string>& arguments) {
@@ -104,6 +118,7 @@ Status move_up(const fs::path& from) {
 Result<std::string> LibtorchProgram::run(std::vector<std::string> arguments,
                                          const std::map<std::string, std::string>& more,
                                          std::stop_token stop) const {
+  TW_TRY_VOID(check_lengths(more));
   std::error_code error;
   if (!fs::exists(settings_.program, error)) {
     return fail(ErrorCode::unavailable, "there is no " + settings_.program.string() +
@@ -124,6 +139,7 @@ Result<std::string> LibtorchProgram::run(std::vector<std::string> arguments,
                             .label = "libtorch",
                             .cpus = {},
                             .on_started = {}};
+  spec.environment["TORCHWATCH_DISK_RESERVE"] = std::to_string(settings_.disk_reserve_bytes);
   TW_TRY_VOID(builds::confine_tool(settings_.sandbox, spec, profile_for(spec)));
   auto outcome = processes_.run(spec, std::move(stop));
   if (!process::succeeded(outcome)) return fail(explain(outcome));

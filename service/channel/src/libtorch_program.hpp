@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <stop_token>
@@ -34,6 +35,7 @@ class LibtorchProgram {
     std::filesystem::path folder;                 ///< where it works, which it may write
     std::vector<std::filesystem::path> readable;  ///< what else it may read
     std::chrono::seconds time_limit;
+    std::int64_t disk_reserve_bytes;  ///< what a download leaves free of the disk
     sandbox::Sandbox sandbox;
   };
   LibtorchProgram(Settings settings, process::ProcessRunner& processes)

@@ -55,6 +55,7 @@ class WheelIndexChannel final : public Channel {
                   .folder = fs::absolute(settings_.cache),
                   .readable = {},
                   .time_limit = settings_.time_limit,
+                  .disk_reserve_bytes = settings_.disk_reserve_bytes,
                   .sandbox = settings_.sandbox},
                  processes) {
     settings_.cache = fs::absolute(settings_.cache);

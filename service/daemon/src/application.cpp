@@ -153,6 +153,7 @@ struct Application::Parts {
                                    .address = config.build.artifacts,
                                    .for_cuda = comparison::measures_cuda(config),
                                    .with_python = config.channel.python,
+                                   .disk_reserve_bytes = config.build.disk_reserve_bytes,
                                    .sandbox = confinement.sandbox},
                                   *processes);
     }
@@ -188,6 +189,7 @@ struct Application::Parts {
     wheels.for_cuda = comparison::measures_cuda(config);
     if (wheels.for_cuda) wheels.time_limit = std::chrono::hours(4);  // 3 GB more, without a pause
     wheels.with_python = config.channel.python;
+    wheels.disk_reserve_bytes = config.build.disk_reserve_bytes;
     wheels.sandbox = confinement.sandbox;
     const auto logged = [this](std::unique_ptr<channel::Channel> plain) {
       return std::make_unique<LoggedChannel>(std::move(plain), log.logger("channel"), activity);

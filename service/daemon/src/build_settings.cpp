@@ -60,6 +60,7 @@ channel::ActionsSettings actions_settings(const config::Config& config,
           .for_cuda = comparison::measures_cuda(config),
           .with_python = config.channel.python,
           .time_limit = config.build.timeout,
+          .disk_reserve_bytes = config.build.disk_reserve_bytes,
           .sandbox = sandbox};
 }
 

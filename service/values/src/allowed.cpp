@@ -3,12 +3,31 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <regex>
 #include <string_view>
 
 namespace torchwatch::config {
+namespace {
+
+/// Whether an address has a scheme, perhaps a name and a password, a host, perhaps a port, and no
+/// more than servers take.
+bool is_http_address(const std::string& text) {
+  constexpr std::size_t kBytesMax = 8U << 10U;
+  constexpr std::size_t kPlaceBytesMax = 500;
+  static const std::regex kPlace(R"(([^@]*@)?([^\[\]@:]+|\[[0-9A-Fa-f:.]+\])(:\d{1,5})?)");
+  const bool is_plain =
+      std::ranges::all_of(text, [](unsigned char c) { return c > ' ' && c != 127; });
+  if (!is_plain || text.size() > kBytesMax) return false;
+  if (!text.starts_with("https://") && !text.starts_with("http://")) return false;
+  const auto place = text.substr(text.find("//") + 2);
+  const auto authority = place.substr(0, place.find_first_of("/?#"));
+  return authority.size() <= kPlaceBytesMax && std::regex_match(authority, kPlace);
+}
+
+}  // namespace
 
 Allowed<std::vector<std::string>> ip_addresses() {
   return {"IP addresses, each once", [](const std::vector<std::string>& list) {
@@ -90,9 +109,7 @@ Allowed<std::string> command_prefix() {
 }
 
 Allowed<std::string> http_address() {
-  return {"an address that begins with https:// or http://", [](const std::string& text) {
-            return text.starts_with("https://") || text.starts_with("http://");
-          }};
+  return {"an address that begins with https:// or http:// and a host", is_http_address};
 }
 
 Allowed<std::string> http_address_or_none() {
@@ -177,8 +194,9 @@ Allowed<std::vector<std::string>> events() {
 
 Allowed<std::string> template_of_commits() {
   return {"https://... or /..., with {commit} in it", [](const std::string& text) {
-            const bool is_place = text.starts_with("https://") || text.starts_with('/') ||
-                                  text.starts_with("http://127.0.0.1:");
+            const bool is_safe =
+                text.starts_with("https://") || text.starts_with("http://127.0.0.1:");
+            const bool is_place = text.starts_with('/') || (is_safe && is_http_address(text));
             return text.empty() || (is_place && text.find("{commit}") != std::string::npos);
           }};
 }

@@ -3,10 +3,16 @@
 import hashlib
 import shutil
 import subprocess
+import sys
 import unittest
 
-from deploy_program import IndexTest
-from index_page import check_redirect
+from deploy_program import CHECKOUT, IndexTest
+
+sys.path.insert(0, str(CHECKOUT / "deploy" / "fetching"))
+
+from checksum_file import own_hash
+from raw_answers import Answer, Answers
+from web_request import check_redirect
 from wheel_file import Trouble
 from wheel_index import COMMIT, Members, Served, archive_members, archive_of
 
@@ -70,6 +76,58 @@ class Artifacts(IndexTest):
         self.check_fails(self.bring(), 4, "does not have the hash")
         (self.folder / "SHA256SUMS").write_text(f"{digest}  other.zip\n")
         self.check_fails(self.bring(), 3, "SHA256SUMS does not name the file")
+
+    def test_a_hash_is_read_in_every_form_that_programs_write(self) -> None:
+        content = archive_of(archive_members("2.15.0a0"))
+        digest, other = hashlib.sha256(content).hexdigest(), "0" * 64
+        for text in (
+            digest,
+            f"{digest.upper()}  other.zip\n",
+            f"{digest} *torch.zip\r\n",
+            f"{other}  other.zip\n{digest}  build/torch.zip\n",
+            f"SHA256 (torch.zip) = {digest}\n",
+            f"SHA2-256(./torch.zip)= {digest}\n",
+        ):
+            for encoding in ("utf-8", "utf-8-sig", "utf-16"):
+                with self.subTest(text, encoding=encoding):
+                    self.assertEqual(own_hash(text.encode(encoding), "torch.zip", "x"), digest)
+
+    def test_a_hash_that_might_be_of_another_file_is_not_taken(self) -> None:
+        digest, other = "a" * 64, "b" * 64
+        forms = '64 hexadecimal digits alone, or a line "DIGITS  torch.zip"'
+        for text, said in (
+            ("", forms),
+            (f"{digest}a", forms),
+            (f"{digest}  one.zip\n{other}  two.zip\n", forms),
+            (f"{digest}\n{other}\n", forms),
+            (f"{digest}  torch.zip\n{other}  torch.zip\n", "names 2 SHA-256 for torch.zip"),
+        ):
+            with self.subTest(text), self.assertRaisesRegex(Trouble, said):
+                own_hash(text.encode(), "torch.zip", "x")
+
+    def test_what_follows_a_question_mark_stays_behind_the_name_of_the_hash(self) -> None:
+        content = archive_of(archive_members("2.15.0a0"))
+        digest = hashlib.sha256(content).hexdigest().encode()
+        answers = Answers()
+        self.addCleanup(answers.close)
+        self.template = f"{answers.url}/{{commit}}.zip?x=/1"
+        answers.by_path[f"/{COMMIT}.zip?x=/1"] = Answer(content)
+        for beside, text in (
+            (f"/{COMMIT}.zip.sha256?x=/1", digest),
+            ("/SHA256SUMS?x=/1", digest + f"  {COMMIT}.zip\n".encode()),
+        ):
+            answers.by_path[beside] = Answer(text)
+            done = self.bring()
+            self.assertEqual(done.returncode, 0, done.stderr)
+            shutil.rmtree(self.tree)
+            del answers.by_path[beside]
+
+    def test_a_template_that_is_no_address_of_a_file_is_named(self) -> None:
+        for self.template, said in (
+            ("https://[bad/{commit}.zip", "is not an address"),
+            ("https://h.example/{commit}/", "names no file: see [build] artifacts"),
+        ):
+            self.check_fails(self.bring(), 1, said)
 
     def test_a_redirect_that_leaves_the_host_without_tls_is_not_followed(self) -> None:
         content = archive_of(archive_members("2.15.0a0"))

@@ -334,6 +334,26 @@ TEST_CASE("a program that is stopped, hangs or cannot start gives an error of th
   CHECK(contains(missing.message, "python3 with pip"));
 }
 
+TEST_CASE("an address that no program can be given is refused with its length") {
+  const FakePython python;
+  auto settings = python.settings();
+  settings.index = "https://h.example/" + std::string(140'000, 'd');
+  const auto listed = make_wheel_index_channel(settings, processes())->list({});
+  REQUIRE_FALSE(listed.has_value());
+  CHECK(contains(listed.error().message, "TORCHWATCH_INDEX has 140018 bytes, more than 8192"));
+  CHECK(python.calls().empty());
+}
+
+TEST_CASE("a long list is read, and a download leaves the configured part of the disk free") {
+  const FakePython python("seq -f '2.%.0f\tpath=/a/long/path/to/a/file/of/torch' 1 40000");
+  auto settings = python.settings();
+  settings.disk_reserve_bytes = 12'345;
+  const auto listed = make_wheel_index_channel(settings, processes())->list({});
+  REQUIRE(listed.has_value());
+  CHECK(listed->size() == 40'000);
+  CHECK(contains(python.environment(), "TORCHWATCH_DISK_RESERVE=12345\n"));
+}
+
 TEST_CASE("a program that is not there is named, with the key to look at") {
   const FakePython python;
   fs::remove(python.folder().path() / "libtorch");

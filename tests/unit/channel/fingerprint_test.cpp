@@ -13,6 +13,7 @@ TEST_CASE("a fingerprint that says more or less of a file is of the same file") 
                                        {"size=12;path=/files/a.whl", whole},
                                        {"sha256=ab", whole},
                                        {whole, "path=/other;time=2027;size=12;sha256=ab"},
+                                       {"sha512=ab;time=1", "sha512=ab;time=2"},
                                        {"of another form", "of another form"}}) {
     INFO(known << " and " << offered);
     CHECK(is_same_file(known, offered));
@@ -41,6 +42,8 @@ TEST_CASE("a fingerprint that says something else, or shares nothing, is of anot
                                        {whole, "path=/files/b.whl"},
                                        {"sha256=ab", "size=12;path=/files/a.whl"},
                                        {whole, ""},
+                                       {"sha512=ab;time=1", "sha512=cd;time=1"},
+                                       {"sha256=ab;sha512=ab", "sha256=ab;sha512=cd"},
                                        {"of one form", "of another form"}}) {
     INFO(known << " and " << offered);
     CHECK_FALSE(is_same_file(known, offered));

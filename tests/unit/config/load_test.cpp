@@ -164,7 +164,7 @@ TEST_CASE("a bad duration or size says how one is written") {
 
 TEST_CASE("builds of others lie at an address or a path with the commit in it") {
   for (const auto* place : {"http://example.org/{commit}.zip", "builds/{commit}.zip",
-                            "https://example.org/torch.zip"}) {
+                            "https://example.org/torch.zip", "https://[bad/{commit}.zip"}) {
     CAPTURE(place);
     CHECK(error_of(std::string("[build]\nartifacts = \"") + place + "\"\n")
               .find("with {commit} in it") != std::string::npos);
@@ -176,8 +176,15 @@ TEST_CASE("builds of others lie at an address or a path with the commit in it") 
 TEST_CASE("an index is an address, and archives need one") {
   CHECK(error_of("[channel]\nkind = \"archive\"\n").find("[channel] index: must be set") !=
         std::string::npos);
-  CHECK(error_of("[channel]\nindex = \"nightly\"\n").find("https:// or http://") !=
-        std::string::npos);
+  for (const std::string invalid :
+       {"nightly", "https://", "https://[bad", "https:///whl", "http://a b/", "http://h:port/"}) {
+    CAPTURE(invalid);
+    const auto error = error_of("[channel]\nindex = \"" + invalid + "\"\n");
+    CHECK(error.find("begins with https:// or http:// and a host") != std::string::npos);
+  }
+  for (const std::string valid : {"http://me:a%20b@[::1]:80/whl", "https://h", "https://h?x=1"}) {
+    CHECK(loaded("[channel]\nindex = \"" + valid + "\"\n").channel.index == valid);
+  }
   for (const std::string since : {"yesterday", "2026-13-01", "2026-02-30"}) {
     INFO(since);
     CHECK(error_of("[channel]\nsince = \"" + since + "\"\n").find("a date such as 2026-08-16") !=

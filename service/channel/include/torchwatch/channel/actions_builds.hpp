@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 
 #include "torchwatch/builds/commit_builder.hpp"
@@ -21,6 +22,7 @@ struct ActionsSettings {
   bool with_python = false;  ///< with what Python imports; of a wheel alone
   std::string python = "python3";
   std::chrono::seconds time_limit{4 * 3600};  ///< for one run of the workflow
+  std::int64_t disk_reserve_bytes = 0;        ///< what a download leaves free of the disk
   sandbox::Sandbox sandbox = {};
 };
 

@@ -15,6 +15,7 @@ struct ArtifactSettings {
   bool with_python = false;  ///< with what Python imports; of a wheel alone
   std::string python = "python3";
   std::chrono::seconds time_limit{3600};  ///< for one build
+  std::int64_t disk_reserve_bytes = 0;    ///< what a download leaves free of the disk
   sandbox::Sandbox sandbox = {};
 };
 

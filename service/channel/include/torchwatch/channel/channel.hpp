@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -59,6 +60,7 @@ struct WheelIndexSettings {
   std::string since = {};     ///< a date or version, the oldest that is listed; empty: all
   std::string python = "python3";
   std::chrono::seconds time_limit{3600};  ///< for listing, and for one release
+  std::int64_t disk_reserve_bytes = 0;    ///< what a download leaves free of the disk
   sandbox::Sandbox sandbox = {};
 };
 /// Versions of PyTorch on a package index: nightlies where `index` names one, else releases, as pip

@@ -5,8 +5,8 @@
 namespace torchwatch::channel {
 
 /// Returns whether two fingerprints can be of the same file. An index may begin to say more of its
-/// files, or less: where both name the hash that alone decides, else what both say must agree, and
-/// there must be something that both say.
+/// files, or less: the hashes that both name decide, else what both say must agree, and there must
+/// be something that both say.
 bool is_same_file(const std::string& known, const std::string& offered);
 
 /// Returns all that two fingerprints of the same file say of it, as `offered` has it where both do;
