@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Says which tests ctest left out and why, a line for each reason; nothing if there were none.
+"""Says which tests, or parts of them, were left out and why, a line for each reason; nothing if
+there were none.
 
     tests/skipped.py RESULTS
 
 RESULTS is what `ctest --output-junit` wrote. A test gives its reason in a line that begins with
-"skipped: ", or as Python's unittest prints it.
+"skipped: ", or as Python's unittest prints it. One that passed may have left parts out.
 """
 
 import re
@@ -17,23 +18,33 @@ from pathlib import Path
 BROWSER = "Chromium is missing"
 
 
-def reason_of(test: ET.Element) -> str:
+def reasons_in(test: ET.Element) -> list[str]:
+    """The reasons that a test printed, in their order."""
     output = test.findtext("system-out") or ""
     found = re.findall(r"^skipped: (.+)$", output, re.MULTILINE)
-    found = found or re.findall(r"\.\.\. skipped ['\"](.+)['\"]$", output, re.MULTILINE)
-    return str(found[-1]) if found else f"see the output of {test.get('name')}"
+    return found or re.findall(r"\.\.\. skipped ['\"](.+)['\"]$", output, re.MULTILINE)
 
 
-def line_of(reason: str, count: int) -> str:
+def reason_of(test: ET.Element) -> str:
+    found = reasons_in(test)
+    return found[-1] if found else f"see the output of {test.get('name')}"
+
+
+def line_of(reason: str, count: int, part: str = "") -> str:
     kind = "browser test" if reason.startswith(BROWSER) else "test"
-    return f"SKIPPED: {count} {kind}{'s' if count > 1 else ''}: {reason}"
+    return f"SKIPPED: {part}{count} {kind}{'s' if count > 1 else ''}: {reason}"
 
 
 def main() -> None:
     if len(sys.argv) != 2:
         sys.exit(__doc__)
-    tests = ET.parse(Path(sys.argv[1])).getroot().iter("testcase")  # noqa: S314 (ctest wrote it)
-    counts = Counter(reason_of(test) for test in tests if test.find("skipped") is not None)
+    tests = list(ET.parse(Path(sys.argv[1])).getroot().iter("testcase"))  # noqa: S314 (by ctest)
+    whole = [test for test in tests if test.find("skipped") is not None]
+    in_part = [test for test in tests if test.get("status") == "run" and test not in whole]
+    parts = Counter(reason for test in in_part for reason in sorted(set(reasons_in(test))))
+    for reason, count in parts.items():
+        print(line_of(reason, count, "parts of "))
+    counts = Counter(reason_of(test) for test in whole)
     for reason, count in sorted(counts.items(), key=lambda item: item[0].startswith(BROWSER)):
         print(line_of(reason, count))
 

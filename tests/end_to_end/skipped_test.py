@@ -15,6 +15,8 @@ CHROMIUM = "Chromium is missing; deploy/prerequisites --tests installs it"
 # As CMake writes it: a test that passed, one of which a part was left out, others left out whole.
 TESTS = f"""
 add_test(passed sh -c "echo OK")
+add_test(one_case sh -c "echo 'skipped: no sandbox'; echo 'All tests passed'")
+add_test(a_part sh -c "echo 'test_b ... skipped \\"no sandbox\\"'; echo 'Ran 3 tests'")
 add_test(failed sh -c "echo 'skipped: one part'; echo 'FAILED (failures=1, skipped=1)'; false")
 add_test(whole sh -c "echo 'skipped: {CHROMIUM}'; echo 'OK (skipped=2)'")
 add_test(part sh -c "echo 'skipped: {CHROMIUM}'; echo 'OK (skipped=1)'")
@@ -66,7 +68,11 @@ class Skipped(unittest.TestCase):
             ).stdout.splitlines()
         self.assertEqual(
             said,
-            ["SKIPPED: 1 test: no LibTorch", f"SKIPPED: 2 browser tests: {CHROMIUM}"],
+            [
+                "SKIPPED: parts of 2 tests: no sandbox",
+                "SKIPPED: 1 test: no LibTorch",
+                f"SKIPPED: 2 browser tests: {CHROMIUM}",
+            ],
         )
 
 

@@ -1,8 +1,8 @@
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
-#include <iostream>
 
+#include "skipped.hpp"
 #include "temporary_folder.hpp"
 #include "test_repository.hpp"
 #include "torchwatch/history/commit_history.hpp"
@@ -90,7 +90,7 @@ TEST_CASE("a day with a stack of equal timestamps reads back in its order") {
 TEST_CASE("real days of pytorch/pytorch read back in their order") {
   const fs::path days = fs::path(TORCHWATCH_SOURCE_DIR) / "../shared/reference/pytorch-commits";
   if (!fs::is_directory(days)) {
-    std::cout << "skipped: reference data not at hand\n";
+    test::say_skipped("reference data not at hand");
     return;
   }
   for (const auto* day : {"2022-02-19.csv", "2021-11-05.csv", "2022-07-27.csv"}) {

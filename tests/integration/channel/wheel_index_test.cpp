@@ -288,7 +288,9 @@ TEST_CASE("versions of all kinds that an index writes reach the program") {
   const FakePython python;
   const std::string name =
       GENERATE(as<std::string>(), "2.12.1", "2.13.0+cpu", "2.15.0.dev20260816", "1!2.0", "2");
-  CHECK(python.fetch(name));
+  REQUIRE(python.fetch(name));
+  REQUIRE(python.calls().size() == 1);
+  CHECK(contains(python.calls().front(), " --version " + name + " "));
 }
 
 TEST_CASE("a build that was damaged in the cache is fetched again") {

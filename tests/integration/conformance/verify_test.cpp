@@ -7,6 +7,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "skipped.hpp"
 #include "temporary_folder.hpp"
 #include "torchwatch/config/config.hpp"
 #include "torchwatch/executor/local_executor.hpp"
@@ -47,8 +48,8 @@ std::vector<Finding> verified(std::vector<std::string> words) {
 fs::path python_tree() {
   const char* const named = std::getenv("TORCHWATCH_PYTHON_TREE");
   if (named != nullptr) return named;
-  WARN(
-      "SKIPPED: no PyTorch for Python. Name the folder torch of an environment with "
+  test::say_skipped(
+      "no PyTorch for Python; name the folder torch of an environment with "
       "TORCHWATCH_PYTHON_TREE");
   return {};
 }

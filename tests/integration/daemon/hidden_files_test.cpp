@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "foreign_children.hpp"
+#include "skipped.hpp"
 #include "temporary_folder.hpp"
 #include "torchwatch/daemon/confinement.hpp"
 #include "torchwatch/database/database.hpp"
@@ -87,7 +88,7 @@ void check_hidden(State& place, const std::vector<fs::path>& readable) {
   place.config.sandbox.readable = readable;
   const auto confinement = daemon::open_sandbox(place.config, *place.processes).value();
   if (confinement.sandbox.kind() == sandbox::Kind::none) {
-    WARN("left out: " + confinement.problem);
+    test::say_skipped(confinement.problem);
     return;
   }
   for (const auto child : test::kForeignChildren) {

@@ -137,10 +137,13 @@ class Plan(unittest.TestCase):
                 self.assertEqual(len(list(trees(real.pr, commits))), len(real.seconds))
 
     def test_the_change_can_be_reverted_at_the_day_s_end(self) -> None:
-        for real, _, planned, _ in days():
+        for real, seed, planned, _ in days():
             *_, tree = trees(real.pr, planned)
             for edit in reversed(planned[real.position].edits):
                 edit.inverse().apply(tree)
+            others = planned[: real.position] + planned[real.position + 1 :]
+            *_, without = trees(real.pr, others)
+            self.assertEqual(tree, without, f"{real.pr} seed {seed}")
 
     def test_the_same_seed_gives_the_same_day_and_another_one_another(self) -> None:
         real = structure.structures()[85447]

@@ -76,8 +76,13 @@ class Plan(unittest.TestCase):
             for edit in (edit for commit in commits for edit in commit.edits):
                 edit.apply(tree)
             for commit in (commit for commit in commits if commit.kind in planted.CULPRITS):
+                reverted = dict(tree)
                 for edit in reversed(commit.edits):
-                    edit.inverse().apply(dict(tree))
+                    edit.inverse().apply(reverted)
+                without = dict(texts)
+                for edit in (edit for other in commits if other != commit for edit in other.edits):
+                    edit.apply(without)
+                self.assertEqual(reverted, without, commit.kind)
 
 
 class Repository(ScriptTest):

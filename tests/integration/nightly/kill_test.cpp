@@ -1,12 +1,15 @@
 // Kills a whole comparison at its failpoints and at writes of its database, lets the next process
 // continue, and compares the end with that of an undisturbed comparison: nothing is lost, nothing
 // is counted twice, and each incident has one issue.
+#include <algorithm>
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <map>
 #include <mutex>
+#include <sstream>
 #include <thread>
 
 #include "scripted_day.hpp"
@@ -19,14 +22,15 @@ using namespace torchwatch;
 
 namespace {
 
-/// Failpoints that a comparison without kits, wheels and a tracker cannot reach; other tests do.
+/// Failpoints that a comparison without kits, wheels and a tracker cannot reach, and the test in
+/// tests/integration that kills at each.
 const std::map<std::string_view, std::string_view> kReachedElsewhere{
-    {"publish.before_file_rename", "tests/integration/platform"},
-    {"kits.after_kit_published", "tests/integration/kits"},
-    {"channel.after_fetch_published", "tests/integration/channel"},
-    {"outbox.before_post", "tests/integration/report"},
-    {"outbox.after_post", "tests/integration/report"},
-    {"outbox.after_sent", "tests/integration/report"}};
+    {"publish.before_file_rename", "platform/failpoint_test.cpp"},
+    {"kits.after_kit_published", "kits/kit_store_test.cpp"},
+    {"channel.after_fetch_published", "channel/wheel_index_test.cpp"},
+    {"outbox.before_post", "github/kill_test.cpp"},
+    {"outbox.after_post", "github/kill_test.cpp"},
+    {"outbox.after_sent", "github/kill_test.cpp"}};
 
 /// The same figures in every attempt, so that also the runs behind the verdicts are the same.
 std::vector<test::ScriptedCommit> day() {
@@ -71,6 +75,18 @@ std::string uncut_state(process::ProcessRunner& processes) {
 }
 
 }  // namespace
+
+TEST_CASE("a failpoint that no comparison here reaches is named by the test that does") {
+  const auto integration = std::filesystem::path(TORCHWATCH_SOURCE_DIR) / "tests/integration";
+  const auto names = platform::failpoint_names();
+  for (const auto& [name, test] : kReachedElsewhere) {
+    CAPTURE(name, test);
+    CHECK(std::ranges::find(names, name) != names.end());
+    std::ostringstream text;
+    text << std::ifstream(integration / test).rdbuf();
+    CHECK(text.str().find(name) != std::string::npos);
+  }
+}
 
 TEST_CASE("a comparison killed at any failpoint and resumed ends like an undisturbed one") {
   const auto processes = process::make_process_runner("kill-test");

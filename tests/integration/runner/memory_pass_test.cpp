@@ -8,6 +8,7 @@
 #include <cstdlib>
 
 #include "fake_workload.hpp"
+#include "skipped.hpp"
 #include "temporary_folder.hpp"
 #include "torchwatch/models/torch.hpp"
 #include "torchwatch/runner/output_figures.hpp"
@@ -127,7 +128,7 @@ TEST_CASE("touched memory shows in the resident peak") {
   const auto result = watch_step([] { bytes(64 << 20).fill_(1); });
   const auto peak = result.values.find(Metric::cpu_peak_resident);
   if (peak == result.values.end()) {
-    WARN("skipped: the kernel does not let a process reset its resident peak here");
+    test::say_skipped("the kernel does not let a process reset its resident peak here");
     return;
   }
   REQUIRE(peak->second > 60 << 20);
@@ -150,7 +151,7 @@ TEST_CASE("pages of a file that a workload maps are not in the resident peak") {
   close(file);
   const auto peak = result.values.find(Metric::cpu_peak_resident);
   if (peak == result.values.end()) {
-    WARN("skipped: the kernel does not let a process reset its resident peak here");
+    test::say_skipped("the kernel does not let a process reset its resident peak here");
     return;
   }
   REQUIRE(peak->second < 16 << 20);

@@ -7,7 +7,6 @@
 #include "fake_workload.hpp"
 #include "samples.hpp"
 #include "torchwatch/protocol/result.hpp"
-#include "torchwatch/records/statistics.hpp"
 
 using namespace torchwatch;
 using namespace torchwatch::runner;
@@ -97,13 +96,22 @@ TEST_CASE("every sample is a positive duration and a CPU has no device's") {
   REQUIRE(counted.timings.device_samples_ns.empty());
 }
 
-TEST_CASE("the cost of the first iterations is not part of the value") {
-  int steps = 0;
+TEST_CASE("no sample holds an iteration of the warm-up") {
   protocol::Request request;
-  FakeWorkload workload(
-      [&] { spin_for(std::chrono::milliseconds(++steps > request.warmup ? 1 : 50)); });
-  const auto timings = time_iterations(workload, models::Device::cpu, request);
-  REQUIRE(median(timings.samples_ns) < 50'000'000);
+  request.iterations = 10;
+  request.enough_ns = kNever;
+  for (const int warmup : {1, 5, 40}) {
+    for (const std::int64_t batch_below_ns : {0, 100'000}) {
+      CAPTURE(warmup, batch_below_ns);
+      request.warmup = warmup;
+      request.batch_below_ns = batch_below_ns;
+      const auto counted = time_counted(request);
+      const auto samples = static_cast<std::int64_t>(counted.timings.samples_ns.size());
+      REQUIRE(samples == 10);
+      // Samples end the pass, so what is not of them came before the first.
+      CHECK(counted.steps - samples * counted.timings.iterations_per_sample >= warmup);
+    }
+  }
 }
 
 TEST_CASE("the first iteration is timed by itself and is of the warm-up") {

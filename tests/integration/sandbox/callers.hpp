@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "skipped.hpp"
 #include "torchwatch/process/process.hpp"
 #include "torchwatch/records/unique_fd.hpp"
 
@@ -52,7 +53,7 @@ inline bool is_exit(const process::ProcessOutcome& outcome, int code) {
 
 inline bool may_play_others() {
   if (geteuid() == 0) return true;
-  WARN("left out: only root can run it as somebody else");
+  say_skipped("only root can run it as somebody else");
   return false;
 }
 

@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "forked_child.hpp"
+#include "skipped.hpp"
 #include "stores.hpp"
 
 using namespace torchwatch;
@@ -58,7 +59,7 @@ TEST_CASE("on a full disk writing stops with a clear error, reading works, and s
   test::ForkedChild child([&](int) { return use_full_disk(folder.path()); });
   const int status = child.wait().exit_status;
   if (status == kNoPrivilege) {
-    WARN("skipped: mounting a small file system needs root");
+    test::say_skipped("mounting a small file system needs root");
     return;
   }
   REQUIRE(status == 0);

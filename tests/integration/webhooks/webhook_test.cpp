@@ -2,13 +2,13 @@
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
-#include <iostream>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
 
 #include "fake_clock.hpp"
 #include "raw_client.hpp"
+#include "skipped.hpp"
 #include "temporary_folder.hpp"
 #include "torchwatch/http/server.hpp"
 #include "torchwatch/platform/http_client.hpp"
@@ -287,7 +287,7 @@ TEST_CASE("every delivery of GitHub's examples is answered as GitHub expects") {
   const std::filesystem::path source = TORCHWATCH_SOURCE_DIR;
   const auto folder = source.parent_path() / "shared/reference/github/webhooks";
   if (!std::filesystem::exists(folder)) {
-    std::cout << "skipped: reference data not at hand (examples of GitHub's deliveries)\n";
+    test::say_skipped("reference data not at hand (examples of GitHub's deliveries)");
     return;
   }
   CHECK(send_all(folder) >= 10);

@@ -14,7 +14,7 @@ using namespace torchwatch::test;
 
 namespace {
 
-// The same cases every time; RC_PARAMS in the environment still wins.
+// Sixty cases; RC_PARAMS in the environment still wins.
 const bool kSeeded = ::setenv("RC_PARAMS", "seed=20260101 max_success=60", 0) == 0;
 
 SearchSeries noisy(double sd, double unit = 1) {

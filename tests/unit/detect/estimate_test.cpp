@@ -4,15 +4,11 @@
 
 #include <catch2/catch.hpp>
 #include <cmath>
-#include <cstdlib>
 #include <limits>
 
 using namespace torchwatch::detect;
 
 namespace {
-
-// The same cases every time; RC_PARAMS in the environment still wins.
-const bool kSeeded = ::setenv("RC_PARAMS", "seed=20260101", 0) == 0;
 
 std::vector<double> log_ratios_from(const std::vector<int>& per_mille) {
   std::vector<double> log_ratios;

@@ -1,6 +1,11 @@
 #include "torchwatch/log/log.hpp"
 
+#include <unistd.h>
+
+#include <array>
 #include <catch2/catch.hpp>
+#include <cstdio>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <thread>
@@ -25,6 +30,23 @@ void write_at_each_level(const Logger& logger, const std::string& text) {
   logger.info(text);
   logger.warning(text);
   logger.error(text);
+}
+
+/// How many bytes reach standard output and standard error meanwhile.
+off_t bytes_written(const std::function<void()>& work) {
+  const std::array kept{dup(STDOUT_FILENO), dup(STDERR_FILENO)};
+  std::FILE* file = std::tmpfile();
+  REQUIRE(file != nullptr);
+  dup2(fileno(file), STDOUT_FILENO);
+  dup2(fileno(file), STDERR_FILENO);
+  work();
+  std::fflush(nullptr);
+  const off_t bytes = lseek(fileno(file), 0, SEEK_END);
+  dup2(kept[0], STDOUT_FILENO);
+  dup2(kept[1], STDERR_FILENO);
+  for (const int descriptor : kept) close(descriptor);
+  std::fclose(file);
+  return bytes;
 }
 
 }  // namespace
@@ -116,7 +138,11 @@ TEST_CASE("records of several threads do not mix") {
 }
 
 TEST_CASE("a logger of no log writes nothing") {
-  Logger().error("nobody reads this", {{"number", 1}});
+  CHECK(bytes_written([] { write_at_each_level(Logger(), "nobody reads this"); }) == 0);
+  std::ostringstream out;
+  const Log log({Level::debug, Format::text}, out);
+  write_at_each_level(Logger(), "nobody reads this");
+  CHECK(out.str().empty());
 }
 
 TEST_CASE("levels and formats are words") {

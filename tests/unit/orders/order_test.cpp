@@ -2,6 +2,7 @@
 
 #include <rapidcheck.h>
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 
 #include "order_fixture.hpp"
@@ -154,13 +155,26 @@ TEST_CASE("no text that a node sends ends the service") {
   const auto order = sample_order({"a"});
   const std::string deep = "{\"a\":" + std::string(200'000, '[') + "\n";
   CHECK_FALSE(parse_answer(order, deep, 1s).is_whole());
-  CHECK(rc::check("any change of an answer is survived", [&] {
+}
+
+TEST_CASE("an answer that was changed anywhere is whole with its last line, or counts as nothing") {
+  const auto order = sample_order({"a", "b"});
+  auto last = ended_line(order);
+  last.pop_back();  // the line break, which may be any
+  CHECK(rc::check("all runs or none, each with its own outcome", [&] {
     auto text = whole_answer(order);
     const auto changes = *rc::gen::inRange(1, 4);
     for (int i = 0; i < changes; ++i) {
       text[*rc::gen::inRange<std::size_t>(0, text.size())] = *rc::gen::arbitrary<char>();
     }
     const auto answer = parse_answer(order, text, 1s);
-    RC_ASSERT(answer.outcomes.size() <= 1);
+    RC_ASSERT(answer.outcomes.empty() || answer.outcomes.size() == 2);
+    RC_ASSERT(answer.outcomes.empty() || text.find(last) != std::string::npos);
+    for (std::size_t i = 0; i < answer.outcomes.size(); ++i) {
+      const auto* result = std::get_if<RunResult>(&answer.outcomes[i]);
+      if (result == nullptr) continue;
+      RC_ASSERT(result->attempt == order.block.runs[i].request.attempt);
+      RC_ASSERT(std::ranges::all_of(result->samples_ns, [](auto ns) { return ns > 0; }));
+    }
   }));
 }

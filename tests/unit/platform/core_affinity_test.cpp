@@ -4,6 +4,8 @@
 #include <optional>
 #include <thread>
 
+#include "skipped.hpp"
+
 using torchwatch::platform::highest_core;
 using torchwatch::platform::OffMeasuredCore;
 
@@ -11,7 +13,7 @@ TEST_CASE("threads stay off the core of timed runs if they start while it is lef
   const int measured = highest_core();
   REQUIRE(measured >= 0);
   if (std::thread::hardware_concurrency() < 2) {
-    WARN("skipped: one core only");
+    torchwatch::test::say_skipped("one core only");
     return;
   }
   std::optional<OffMeasuredCore> off(std::in_place);
