@@ -7,7 +7,8 @@
 namespace torchwatch::test {
 namespace {
 
-const std::vector<std::string> kFigures = {"time", "peak", "leak", "heap", "retain", "result"};
+const std::vector<std::string> kFigures = {"time", "time-at-least", "peak",  "leak",
+                                           "heap", "retain",        "result"};
 const std::vector<std::string> kTold = {"unsupported", "failed", "crowded", "unwatched",
                                         "no-outputs"};
 const std::vector<std::string> kMisdeeds = {"crash", "hang", "flood",  "lie",   "cut",
@@ -58,10 +59,13 @@ bool read_benchmark_line(const std::string& verb, std::istringstream& words, Beh
 
 double Behaviour::factor(const std::string& verb, const Benchmark& benchmark) const {
   double product = 1;
+  double least = 0;
   for (const Line& line : lines) {
-    if (line.verb == verb && fits(line, benchmark)) product *= std::stod(line.value);
+    if (!fits(line, benchmark)) continue;
+    if (line.verb == verb) product *= std::stod(line.value);
+    if (line.verb == verb + "-at-least") least = std::max(least, std::stod(line.value));
   }
-  return product;
+  return std::max(product, least);
 }
 
 std::int64_t Behaviour::sum(const std::string& verb, const Benchmark& benchmark) const {

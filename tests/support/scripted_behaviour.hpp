@@ -24,7 +24,8 @@ struct Behaviour {
   bool noise_is_fixed = false;  ///< the same for every attempt
   std::map<std::string, std::string> facts;
 
-  /// Product of the factors of all lines that fit; 1 without one.
+  /// Product of the factors of all lines that fit; 1 without one. Not less than what a line
+  /// "VERB-at-least" asks for.
   double factor(const std::string& verb, const Benchmark&) const;
   /// Sum of the bytes of all lines that fit.
   std::int64_t sum(const std::string& verb, const Benchmark&) const;

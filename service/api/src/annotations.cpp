@@ -2,7 +2,9 @@
 #include <optional>
 
 #include "handlers.hpp"
+#include "torchwatch/documents/bisection.hpp"
 #include "torchwatch/report/view.hpp"
+#include "torchwatch/report/wording.hpp"
 #include "torchwatch/runs/run_reader.hpp"
 #include "torchwatch/runs/run_store.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
@@ -39,8 +41,11 @@ Result<std::optional<Annotation>> culprit_of(const IncidentRow& incident, const 
   const auto result = report::result_of(search);
   const auto culprit = result.is_object() ? result.value("culprit", json(nullptr)) : json(nullptr);
   if (!culprit.is_string()) return std::nullopt;
-  return Annotation{search.ended_at, "culprit", "commit " + culprit.get<std::string>(),
-                    url_of("/api/v1/bisections", search.id)};
+  auto text = "commit " + culprit.get<std::string>();
+  const bool is_doubtful =
+      result.value("revert", "") == spelling(bisection::RevertOutcome::change_stays);
+  if (is_doubtful) text += ", " + std::string(report::kInDoubt);
+  return Annotation{search.ended_at, "culprit", text, url_of("/api/v1/bisections", search.id)};
 }
 
 Status add_incident(std::vector<Annotation>& all, const IncidentRow& incident,

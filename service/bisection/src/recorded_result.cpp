@@ -1,6 +1,7 @@
 #include "recorded_result.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "torchwatch/bisection/early_end.hpp"
 #include "torchwatch/report/bisection_text.hpp"
@@ -42,24 +43,29 @@ std::vector<SeriesEffect> effects_of(const std::vector<bisect::Effect>& effects,
   return result;
 }
 
-report::RevertOutcome outcome_of(const RevertCheck* check) {
-  if (check == nullptr) return report::RevertOutcome::not_tried;
-  if (!check->applies || !check->builds) return report::RevertOutcome::impossible;
-  return check->gone ? report::RevertOutcome::change_gone : report::RevertOutcome::change_stays;
+RevertOutcome outcome_of(const RevertCheck* check) {
+  if (check == nullptr) return RevertOutcome::not_tried;
+  // What was not measured contradicts nobody.
+  if (check->effects.empty()) return RevertOutcome::impossible;
+  return check->gone ? RevertOutcome::change_gone : RevertOutcome::change_stays;
 }
 
-/// What the culprit changes on the newest commit, in the first of its series that was measured.
+/// What the culprit changes on the newest commit, in the series of which the smallest part goes
+/// with it.
 std::string revert_change(const RevertCheck& check, const bisect::Culprit& culprit,
                           const BisectionSpec& spec) {
+  std::string text;
+  double least = INFINITY;
   for (const auto& effect : culprit.effects) {
     const auto measured = check.effects.find(effect.series);
-    if (measured == check.effects.end()) continue;
+    if (measured == check.effects.end() || measured->second / effect.effect >= least) continue;
+    least = measured->second / effect.effect;
     const auto& series = spec.series.at(effect.series).series;
-    return to_string(series) + " " +
-           report::change_text(
-               report::effect_of(SeriesEffect{.series = series, .effect = measured->second}));
+    const auto change = report::change_text(
+        report::effect_of(SeriesEffect{.series = series, .effect = measured->second}));
+    text = to_string(series) + " " + (change.empty() ? "no change" : change);
   }
-  return "";
+  return text;
 }
 
 report::VerificationFacts verification_of(const bisect::Culprit& culprit,
@@ -90,6 +96,7 @@ NamedCulprit named(const bisect::Culprit& culprit, const RecordedSearch& recorde
   result.confidence = std::min(culprit.confidence, 1.0);
   result.effects = effects_of(culprit.effects, spec);
   result.verified = report::verification_text(verification_of(culprit, recorded, spec));
+  result.revert = outcome_of(recorded.revert_of(culprit.classes.back()));
   return result;
 }
 

@@ -135,7 +135,8 @@ class TraceReader {
 
   void read(const RevertCheck& check, TraceStep& step) const {
     step.commit = name(check.culprit);
-    step.reason = check.gone ? "undoes the change" : check.reason;
+    const bool stays = !check.gone && !check.effects.empty();
+    step.reason = check.gone ? "undoes the change" : stays ? "leaves the change" : check.reason;
   }
 
   /// Names a side by its commit.

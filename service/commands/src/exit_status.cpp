@@ -36,7 +36,7 @@ ExitStatus worse(ExitStatus a, ExitStatus b) {
 ExitStatus exit_status_of(const bisection::BisectionResult& result) {
   using bisection::BisectionOutcome;
   if (result.outcome == BisectionOutcome::faulted) return ExitStatus::environment;
-  if (result.culprit()) return ExitStatus::regression;
+  if (!result.single_commits().empty()) return ExitStatus::regression;
   return result.outcome == BisectionOutcome::did_not_reproduce ? ExitStatus::done
                                                                : ExitStatus::no_conclusion;
 }

@@ -59,7 +59,9 @@ Result<std::optional<terminal::Disputed>> disputed_by(storage::BisectionStore& b
   const auto& [id, by, reason, at] = *spec.dispute;
   TW_TRY(const auto first, bisections.get(id));
   TW_TRY(const auto result, bisection::parse_bisection_result(first.result_json));
-  return terminal::Disputed{result.culprit().value_or("?"), {.by = by, .reason = reason, .at = at}};
+  const auto commits = result.single_commits();
+  return terminal::Disputed{commits.empty() ? "?" : commits.front(),
+                            {.by = by, .reason = reason, .at = at}};
 }
 
 Status add_bisection(storage::Database& database, Shown& shown) {

@@ -12,6 +12,7 @@
 #include "torchwatch/report/markdown.hpp"
 #include "torchwatch/report/recheck.hpp"
 #include "torchwatch/report/view.hpp"
+#include "torchwatch/report/wording.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
@@ -63,11 +64,21 @@ std::string commits_text(const std::vector<std::string>& commits) {
   return text;
 }
 
+/// "the culprit is `1a2b3c` (99.7 %)", as far as that is known.
+std::string culprit_text(const bisection::NamedCulprit& culprit) {
+  std::string text = culprit.commits.size() == 1 ? "the culprit is " : "the culprit is one of ";
+  if (report::finding_of(culprit) == report::Finding::likely) text = "most likely the culprit is ";
+  text += commits_text(culprit.commits);
+  if (!report::doubt_text(culprit.revert).empty()) {
+    return text + ", although the change stays when it is taken out";
+  }
+  return text + " (" + figures::confidence(culprit.confidence) + ")";
+}
+
 std::string result_text(const bisection::BisectionResult& result) {
   std::string text;
   for (const auto& culprit : result.culprits) {
-    text += (text.empty() ? "the culprit is " : "; and ") + commits_text(culprit.commits) + " (" +
-            figures::confidence(culprit.confidence) + ")";
+    text += (text.empty() ? "" : "; and ") + culprit_text(culprit);
   }
   if (result.culprits.empty() && !result.suspects.empty()) {
     text = "it could not tell, between " + commits_text(result.suspects);

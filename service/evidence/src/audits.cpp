@@ -1,15 +1,15 @@
+#include <algorithm>
 #include <set>
 
 #include "torchwatch/documents/bisection.hpp"
 #include "torchwatch/evidence/work.hpp"
 #include "torchwatch/figures/figures.hpp"
+#include "torchwatch/report/wording.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
 
 namespace torchwatch::evidence {
 namespace {
 
-/// From this probability on a commit counts as named surely.
-constexpr double kSure = 0.99;
 constexpr int kBisectionsRead = 1'000;
 
 /// The bisections whose culprit somebody disputed.
@@ -30,10 +30,11 @@ Calibration calibration_of(const std::vector<storage::BisectionRow>& rows) {
   Calibration calibration;
   for (const auto& row : rows) {
     const auto result = bisection::parse_bisection_result(row.result_json);
-    const auto* culprit = result ? result->leading() : nullptr;
-    if (culprit == nullptr) continue;
+    if (!result || result->culprits.empty()) continue;
     ++calibration.named;
-    const bool is_sure = culprit->commits.size() == 1 && culprit->confidence >= kSure;
+    const bool is_sure = std::ranges::any_of(result->culprits, [](const auto& culprit) {
+      return report::finding_of(culprit) == report::Finding::named;
+    });
     if (!is_sure) continue;
     ++calibration.sure;
     if (disputed.contains(row.id)) ++calibration.disputed;

@@ -34,7 +34,7 @@ std::string why_not(FileWhen when, const IncidentFacts& facts) {
   if (when == FileWhen::at_once || !facts.bisection) return "";
   const auto finding = report::finding_of(*facts.bisection);
   if (finding == Finding::not_reproduced) return "the change did not reproduce";
-  const bool is_missing = when == FileWhen::named && finding != Finding::named;
+  const bool is_missing = when == FileWhen::named && !report::names_a_commit(facts);
   return is_missing ? "no commit is named" : "";
 }
 
@@ -106,10 +106,6 @@ Status queue_umbrella(comparison::Services& services, const ComparisonRow& compa
   return storage::OutboxStore(services.database).queue(row);
 }
 
-bool names_a_commit(const IncidentFacts& facts) {
-  return facts.bisection && report::finding_of(*facts.bisection) == Finding::named;
-}
-
 /// Gives an issue that was opened before its search had ended the newest text.
 Status bring_up_to_date(comparison::Services& services, const IncidentRow& incident,
                         const OutboxRow& issue, const IncidentFacts& facts) {
@@ -120,7 +116,7 @@ Status bring_up_to_date(comparison::Services& services, const IncidentRow& incid
   const auto body = report::with_marker_of(report::issue_body(named, prefix), issue.body);
   TW_TRY_VOID(storage::IncidentStore(services.database).set_title(incident.id, title));
   TW_TRY_VOID(queue_edit(services, issue, title, body));
-  if (!names_a_commit(facts)) return {};
+  if (!report::names_a_commit(facts)) return {};
   TW_TRY_VOID(follow_up(services, incident, storage::OutboxKind::comment,
                         "named-" + std::to_string(incident.id), report::naming_comment(facts)));
   return tell_culprits(services, incident, facts);

@@ -82,7 +82,8 @@ Status tell_culprits(comparison::Services& services, const IncidentRow& incident
     const auto& commit = culprit.commits.front();
     if (github.assign_author) TW_TRY_VOID(assign_author(services, incident, commit));
     if (github.comment_on_pull) {
-      TW_TRY_VOID(comment_on_pull(services, incident, commit, report::pull_comment(facts)));
+      TW_TRY_VOID(
+          comment_on_pull(services, incident, commit, report::pull_comment(facts, culprit)));
     }
   }
   return {};

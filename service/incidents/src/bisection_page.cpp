@@ -125,6 +125,7 @@ html::Fragment matrix_notes(const storage::BisectionRow& row, const report::Sear
   const auto result = bisection::parse_bisection_result(row.result_json);
   if (!result || result->culprits.empty()) return content;
   const auto& first = result->culprits.front();
+  if (first.revert == bisection::RevertOutcome::change_stays) return content;
   return content +
          html::paragraph(html::text(
              "A row is what was believed once its step was measured. The " +

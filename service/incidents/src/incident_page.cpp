@@ -17,6 +17,7 @@
 #include "torchwatch/report/recheck.hpp"
 #include "torchwatch/report/reproduce.hpp"
 #include "torchwatch/report/view.hpp"
+#include "torchwatch/report/wording.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
@@ -217,8 +218,9 @@ html::Fragment verdict_sentence(const IncidentRow& incident, const Found& found,
   }
   const auto cause = cause_cell(search.causes, view);
   if (!cause.text.empty()) {
-    said += html::text("; culprit ") + html::link(cause.link, cause.text) +
-            html::text(" " + cause.more);
+    const bool is_likely = report::finding_of(search.causes.front()) == report::Finding::likely;
+    said += html::text(is_likely ? "; most likely culprit " : "; culprit ") +
+            html::link(cause.link, cause.text) + html::text(" " + cause.more);
   }
   const bool is_over = incident.state == storage::IncidentState::closed;
   return html::paragraph(said + html::text(". More is worse."),
@@ -344,8 +346,8 @@ Result<Page> make_incident(const View& given) {
                    {"closed", time_text(incident.closed_at, view)},
                    {"found by", {around.found_by, view.to_comparison(comparison.id)}},
                    {"issue", issue_cell(incident, messages, view)}});
-  const auto* cause = bisection::leading(search.causes);
-  const bool names_culprit = cause != nullptr && cause->commits.size() == 1;
+  const bool names_culprit = std::ranges::any_of(
+      search.causes, [](const auto& cause) { return cause.commits.size() == 1; });
   const auto advice = report::advice_on(incident, names_culprit, around.reproduce);
   const auto form = forms::for_incident(incident, !search.causes.empty(), view);
   const auto issue = issue_body(messages, view);

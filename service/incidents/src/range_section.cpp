@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 
 #include "torchwatch/documents/bisection.hpp"
 #include "torchwatch/figures/figures.hpp"
 #include "torchwatch/records/hex.hpp"
 #include "torchwatch/records/printable.hpp"
+#include "torchwatch/report/wording.hpp"
 #include "torchwatch/site/parts.hpp"
 #include "torchwatch/storage/build_store.hpp"
 
@@ -68,14 +68,23 @@ std::vector<double> last_belief(const Steps& steps) {
   return {};
 }
 
-std::set<std::string> culprits_of(const storage::BisectionRow& row) {
-  std::set<std::string> named;
+/// What is said of a commit that a search found, behind what was done to it.
+std::string_view words_of(report::Finding finding) {
+  if (finding == report::Finding::named) return ", the culprit";
+  return finding == report::Finding::likely ? ", most likely the culprit" : ", perhaps the culprit";
+}
+
+/// The commits that a search found, each with the words for it.
+std::map<std::string, std::string_view> culprits_of(const storage::BisectionRow& row) {
+  std::map<std::string, std::string_view> found;
   const auto result = bisection::parse_bisection_result(row.result_json);
-  if (!result) return named;
+  if (!result) return found;
   for (const auto& culprit : result->culprits) {
-    named.insert(culprit.commits.begin(), culprit.commits.end());
+    for (const auto& commit : culprit.commits) {
+      found.emplace(commit, words_of(report::finding_of(culprit)));
+    }
   }
-  return named;
+  return found;
 }
 
 /// The newest build of each commit.
@@ -101,7 +110,7 @@ std::string state_of(const RangeCommit& commit, const Tried& tried) {
 struct Listing {
   AllTried tried;
   std::vector<double> belief;
-  std::set<std::string> culprits;
+  std::map<std::string, std::string_view> culprits;
   std::map<std::string, storage::Id> builds;
   const View& view;
 };
@@ -122,10 +131,12 @@ html::Cell belief_cell(const RangeCommit& commit, const std::vector<double>& bel
 std::vector<html::Cell> row_of(const RangeCommit& commit, const Listing& listing) {
   const auto found = listing.tried.find(commit.sha);
   const auto tried = found == listing.tried.end() ? Tried() : found->second;
-  const bool is_culprit = listing.culprits.contains(commit.sha);
+  const auto culprit = listing.culprits.find(commit.sha);
+  auto state = state_of(commit, tried);
+  if (culprit != listing.culprits.end()) state += culprit->second;
   return {{short_sha(commit.sha), listing.view.to_commit(commit.sha)},
           shortened(printable(commit.subject)),
-          state_of(commit, tried) + (is_culprit ? ", the culprit" : ""),
+          state,
           build_cell(commit.sha, listing),
           belief_cell(commit, listing.belief),
           listing.view.is_trusted ? shortened(printable(tried.reason)) : ""};

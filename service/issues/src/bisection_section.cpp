@@ -2,8 +2,10 @@
 
 #include <algorithm>
 
+#include "causes.hpp"
 #include "sentences.hpp"
 #include "torchwatch/figures/figures.hpp"
+#include "torchwatch/issues/notices.hpp"
 #include "torchwatch/report/bisection_text.hpp"
 #include "torchwatch/report/markdown.hpp"
 #include "torchwatch/report/wording.hpp"
@@ -67,6 +69,8 @@ std::string commit_part(const CulpritFacts& facts, const std::string& address) {
   text += "- verified: " +
           (facts.verified.empty() ? "not beyond the bisection itself" : code(facts.verified, 300)) +
           "\n";
+  const auto doubt = doubt_text(facts.revert);
+  if (!doubt.empty()) text += "\n" + std::string(doubt) + "\n";
   text += evidence(facts, "commit before it that builds", "commit");
   if (!culprit.changed_paths.empty()) {
     text += "\nFiles it changes:\n\n" + paths(culprit, kPathsMax);
@@ -159,8 +163,10 @@ bool decided(const BisectionFacts& bisection) {
 std::string culprit_words(const CulpritFacts& culprit, const std::string& address) {
   if (culprit.commits.size() == 1) {
     const auto& commit = culprit.commits.front();
+    const bool is_doubtful = !doubt_text(culprit.revert).empty();
     return "commit " + commit_link(address, commit.sha) + " " + code(commit.subject, kSubjectMax) +
-           sure(culprit.confidence);
+           (is_doubtful ? ", although the change stays when it is taken out"
+                        : sure(culprit.confidence));
   }
   return one_of_text(culprit.commits.size()) + " that could not be distinguished" +
          sure(culprit.confidence, " that it is one of them");
@@ -168,7 +174,9 @@ std::string culprit_words(const CulpritFacts& culprit, const std::string& addres
 
 }  // namespace
 
-std::string bisection_sentence(const BisectionFacts& bisection, const std::string& address) {
+std::string bisection_sentence(const IncidentFacts& facts) {
+  const auto& bisection = *facts.bisection;
+  const auto& address = facts.commits_address;
   std::string causes;
   for (const auto& culprit : bisection.culprits) {
     causes += (causes.empty() ? "" : ", and with ") + culprit_words(culprit, address);
@@ -178,14 +186,18 @@ std::string bisection_sentence(const BisectionFacts& bisection, const std::strin
               culprit_words({.commits = bisection.suspects,
                              .confidence = bisection.suspects_confidence,
                              .effects = {},
-                             .verified = {}},
+                             .verified = {},
+                             .revert = {}},
                             address);
   }
   if (causes.empty()) {
     return "No commit is blamed: " +
            code(bisection.reason.empty() ? "no reason was given" : bisection.reason, 300) + ".";
   }
-  return "It came with " + causes + (decided(bisection) ? "." : "; they are listed below.");
+  const bool is_of_part = cause_count(bisection) == 1 && !bisection.culprits.empty() &&
+                          is_part(bisection.culprits.front(), facts);
+  return (is_of_part ? "A part of it came with " : "It came with ") + causes +
+         (decided(bisection) ? "." : "; they are listed below.");
 }
 
 std::string bisection_section(const BisectionFacts& bisection, const std::string& address) {

@@ -23,7 +23,7 @@ std::string recurrence_comment(const IncidentFacts& facts, bool has_grown) {
   text += "Still there in " + code(facts.candidate.name) + ", compared with " +
           code(facts.baseline.name) + ". " + summary(facts) + effects_section(facts);
   if (facts.bisection) {
-    text += "\n" + bisection_sentence(*facts.bisection, facts.commits_address) + "\n";
+    text += "\n" + bisection_sentence(facts) + "\n";
   }
   return whole_lines(std::move(text), kHardStopBytes);
 }
@@ -60,7 +60,7 @@ std::string dispute_comment(const std::string& by, const std::string& reason) {
 std::string second_search_comment(const IncidentFacts& facts) {
   std::string text = "The second search has ended.\n";
   if (!facts.bisection) return text;
-  text += "\n" + bisection_sentence(*facts.bisection, facts.commits_address) + "\n\n" +
+  text += "\n" + bisection_sentence(facts) + "\n\n" +
           bisection_section(*facts.bisection, facts.commits_address);
   return whole_lines(std::move(text), kHardStopBytes);
 }

@@ -31,7 +31,7 @@ constexpr std::size_t kMachineBytesMax = 3'000;
 std::string opening(const IncidentFacts& facts) {
   std::string text = headline(facts) + "\n\n" + summary(facts);
   if (facts.bisection) {
-    text += "\n" + bisection_sentence(*facts.bisection, facts.commits_address) + "\n";
+    text += "\n" + bisection_sentence(facts) + "\n";
   }
   return whole_lines(std::move(text), kOpeningBytesMax);
 }
@@ -160,10 +160,6 @@ bool names_a_culprit(const IncidentFacts& facts) {
   return facts.bisection && !facts.bisection->culprits.empty();
 }
 
-bool is_named_surely(const IncidentFacts& facts) {
-  return facts.bisection && finding_of(*facts.bisection) == Finding::named;
-}
-
 /// Who reads the issue may have no shell where torchwatch is.
 std::string comments_part(const IncidentFacts& facts, const std::string& command_prefix) {
   if (command_prefix.empty()) return "";
@@ -194,7 +190,7 @@ std::string answer_section(const IncidentFacts& facts, const std::string& comman
     if (names_a_culprit(facts)) {
       text += " Is it the wrong commit? " + command("dispute", " --reason \"...\"") +
               " searches again.";
-      if (is_named_surely(facts) && !facts.tally.empty()) text += " So far, " + facts.tally + ".";
+      if (names_a_commit(facts) && !facts.tally.empty()) text += " So far, " + facts.tally + ".";
     }
     text += "\n" + comments_part(facts, command_prefix);
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "causes.hpp"
 #include "sentences.hpp"
 #include "torchwatch/figures/figures.hpp"
 #include "torchwatch/issues/issue.hpp"
@@ -60,29 +61,33 @@ std::string brief_sha(const std::string& sha) {
   return is_commit(sha) ? sha.substr(0, kDigits) : clean(sha, kDigits);
 }
 
+/// " by ", ", likely by ", ", in part by".
+std::string_view by_as(Finding finding, bool is_part) {
+  if (finding == Finding::likely) return is_part ? ", in part likely by " : ", likely by ";
+  return is_part ? ", in part by " : " by ";
+}
+
+/// "33de6cd and 1 more", "one of 3 commits", "2 causes".
+std::string causes_of(const BisectionFacts& search, const std::vector<CommitFacts>& leading) {
+  const auto causes = cause_count(search);
+  if (leading.size() != 1) {
+    return causes > 1 ? figures::count(causes, "cause") : one_of_text(leading.size());
+  }
+  return brief_sha(leading.front().sha) +
+         (causes > 1 ? " and " + std::to_string(causes - 1) + " more" : "");
+}
+
 /// " by 33de6cd and 1 more", ", cause unknown".
 std::string by_whom(const IncidentFacts& facts) {
   if (!facts.bisection || is_lost_with_both(facts.kind, facts.effects)) return "";
   const auto& search = *facts.bisection;
   const auto finding = finding_of(search);
+  if (finding == Finding::none) return ", cause unknown";
+  if (finding == Finding::not_reproduced) return ", did not reproduce";
   const auto* cause = bisection::leading(search.culprits);
-  switch (finding) {
-    case Finding::named:
-    case Finding::likely: {
-      const auto others = search.culprits.size() - 1;
-      return (finding == Finding::named ? " by " : ", likely by ") +
-             brief_sha(cause->commits.front().sha) +
-             (others > 0 ? " and " + std::to_string(others) + " more" : "");
-    }
-    case Finding::set:
-      return " by " +
-             one_of_text(cause != nullptr ? cause->commits.size() : search.suspects.size());
-    case Finding::none:
-      return ", cause unknown";
-    case Finding::not_reproduced:
-      return ", did not reproduce";
-  }
-  return "";
+  const bool is_of_part = cause_count(search) == 1 && cause != nullptr && is_part(*cause, facts);
+  return std::string(by_as(finding, is_of_part)) +
+         causes_of(search, cause != nullptr ? cause->commits : search.suspects);
 }
 
 /// "resnet18", "2 workloads".

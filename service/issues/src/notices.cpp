@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "bisection_section.hpp"
+#include "causes.hpp"
 #include "sentences.hpp"
 #include "torchwatch/figures/figures.hpp"
 #include "torchwatch/issues/issue.hpp"
@@ -20,17 +20,20 @@ constexpr std::size_t kListedMax = 60;
 constexpr std::size_t kImprovementsMax = 40;
 constexpr std::size_t kReasonCharactersMax = 300;
 
-/// How large a change is: ln of a ratio, else bytes.
-double size_of(const EffectFacts& effect) {
-  return effect.ratio > 0 ? std::log(effect.ratio) : difference_of(effect);
-}
-
 std::vector<std::string> row_of(const Improvement& improvement) {
   const auto& effect = improvement.effect;
   const auto interval = interval_text(effect);
   return {code_cell(to_string(effect.series.benchmark)),
           std::string(to_string(effect.series.metric)), code_cell(improvement.build),
           "**" + change_text(effect) + "**", interval.empty() ? "-" : interval};
+}
+
+/// What a commit that made a part has to do with the change as a whole.
+std::string its_place(const IncidentFacts& facts, const CulpritFacts& culprit) {
+  if (!is_part(culprit, facts)) return "";
+  const auto causes = cause_count(*facts.bisection);
+  return causes > 1 ? "The commit is one of " + std::to_string(causes) + " causes of this change: "
+                    : "The rest of this change was traced to no commit: ";
 }
 
 }  // namespace
@@ -78,14 +81,12 @@ bool has_grown(const storage::IncidentRow& before, const IncidentFacts& now) {
 }
 
 std::string naming_comment(const IncidentFacts& facts) {
-  return headline(facts) + "\n\n" +
-         (facts.bisection ? bisection_sentence(*facts.bisection, facts.commits_address) + "\n"
-                          : "") +
+  return headline(facts) + "\n\n" + (facts.bisection ? bisection_sentence(facts) + "\n" : "") +
          mentions(facts.cc);
 }
 
-std::string pull_comment(const IncidentFacts& facts) {
-  return headline(facts) + "\n\n" + summary(facts) +
+std::string pull_comment(const IncidentFacts& facts, const CulpritFacts& culprit) {
+  return headline_of(culprit, facts) + "\n\n" + its_place(facts, culprit) + summary(facts) +
          "\nThe commit was measured against the one before it. If the change is intended, or the "
          "commit is the wrong one, say so in the issue.\n";
 }
@@ -135,6 +136,17 @@ std::string digest_body(std::vector<Improvement> improvements, const std::string
       table({"series", "metric", "build", "change", "interval"}, rows, kImprovementsMax,
             kFirstNumber);
   return whole_lines(text, kHardStopBytes);
+}
+
+std::string pull_of(std::string_view subject) {
+  constexpr std::size_t kDigitsMax = 9;
+  const auto start = subject.rfind("(#");
+  if (start == std::string_view::npos || !subject.ends_with(')')) return "";
+  const auto digits = subject.substr(start + 2, subject.size() - start - 3);
+  const bool is_number =
+      !digits.empty() && digits.size() <= kDigitsMax && digits.front() != '0' &&
+      std::ranges::all_of(digits, [](char byte) { return byte >= '0' && byte <= '9'; });
+  return is_number ? std::string(digits) : "";
 }
 
 }  // namespace torchwatch::report

@@ -15,7 +15,10 @@ inline constexpr std::size_t kHardStopBytes = 60'000;
 std::vector<EffectFacts> by_size(std::vector<EffectFacts> effects);
 
 /// Who did it, as far as that is known, what and how much, in bold: the first sentence of an issue.
+/// Of several causes each has its own effect.
 std::string headline(const IncidentFacts&);
+/// The same of one of its causes, which is given no more than it was measured to do.
+std::string headline_of(const CulpritFacts&, const IncidentFacts&);
 
 /// What got worse, how much and how sure: the paragraph behind it.
 std::string summary(const IncidentFacts&);

@@ -43,6 +43,15 @@ const Series* worst_series(const report::IncidentFacts& facts) {
   return &std::ranges::min_element(facts.effects, report::is_larger)->series;
 }
 
+/// The series in which a culprit is measured again: the incident's largest if it was measured
+/// there, else its own largest.
+Series series_of(const report::CulpritFacts& culprit, const Series& worst) {
+  const auto& own = culprit.effects;
+  const bool is_measured = std::ranges::find(own, worst, &report::EffectFacts::series) != own.end();
+  if (is_measured || own.empty()) return worst;
+  return std::ranges::min_element(own, report::is_larger)->series;
+}
+
 /// The commands that repeat what the incident's largest effect rests on.
 void add_commands(report::IncidentFacts& facts) {
   const auto* worst = worst_series(facts);
@@ -55,9 +64,12 @@ void add_commands(report::IncidentFacts& facts) {
         worst->benchmark, threads == facts.machine.end() ? "" : threads->second);
   }
   if (!facts.bisection) return;
-  const auto* named = bisection::leading(facts.bisection->culprits);
-  if (named == nullptr || named->commits.size() != 1) return;
-  facts.test_suspect = report::suspect_command(named->commits.front().sha, *worst, facts.preset);
+  const auto& culprits = facts.bisection->culprits;
+  const auto is_one = [](const auto& culprit) { return culprit.commits.size() == 1; };
+  const auto named = std::ranges::find_if(culprits, is_one);
+  if (named == culprits.end()) return;
+  facts.test_suspect =
+      report::suspect_command(named->commits.front().sha, series_of(*named, *worst), facts.preset);
 }
 
 report::Disturbance disturbance_of(const storage::Disturbance& found,

@@ -13,6 +13,7 @@ using nlohmann::json;
 namespace {
 
 using bisection::EventKind;
+using bisection::RevertOutcome;
 
 std::string revert_figure(const VerificationFacts& facts) {
   return facts.revert_change.empty() ? "" : " (with the commit: " + facts.revert_change + ")";
@@ -27,8 +28,7 @@ std::string revert_text(const VerificationFacts& facts) {
     case RevertOutcome::change_gone:
       return "; reverting it on the newest commit undoes the change" + revert_figure(facts);
     case RevertOutcome::change_stays:
-      return "; reverting it on the newest commit did not clearly undo the change" +
-             revert_figure(facts);
+      return "; reverting it on the newest commit leaves the change" + revert_figure(facts);
   }
   return "";
 }

@@ -16,7 +16,9 @@ std::vector<CommitFacts> commits_of(const std::vector<std::string>& shas) {
 CulpritFacts cause_of(const bisection::NamedCulprit& culprit) {
   CulpritFacts cause;
   cause.commits = commits_of(culprit.commits);
-  cause.confidence = culprit.confidence;
+  cause.revert = culprit.revert;
+  if (culprit.revert != bisection::RevertOutcome::change_stays)
+    cause.confidence = culprit.confidence;
   cause.verified = culprit.verified;
   for (const auto& effect : culprit.effects) cause.effects.push_back(effect_of(effect));
   return cause;

@@ -1,7 +1,5 @@
 #include "torchwatch/report/wording.hpp"
 
-#include <algorithm>
-
 #include "torchwatch/figures/figures.hpp"
 
 namespace torchwatch::report {
@@ -10,21 +8,23 @@ namespace {
 /// From this probability on a commit is called the culprit.
 constexpr double kSure = 0.99;
 
-Finding finding_of(std::size_t commits, double confidence, bool is_verified) {
-  if (commits != 1) return commits == 0 ? Finding::none : Finding::set;
+template <typename Cause>
+Finding finding_of_cause(const Cause& cause) {
+  if (cause.commits.size() != 1) return cause.commits.empty() ? Finding::none : Finding::set;
   // 0: what was stored before confidences were.
-  const bool is_sure = confidence >= kSure || !(confidence > 0);
-  return is_sure && is_verified ? Finding::named : Finding::likely;
+  const bool is_sure = cause.confidence >= kSure || !(cause.confidence > 0);
+  const bool is_contradicted = cause.revert == bisection::RevertOutcome::change_stays;
+  const bool is_confirmed = !cause.verified.empty() && !is_contradicted;
+  return is_sure && is_confirmed ? Finding::named : Finding::likely;
 }
 
 }  // namespace
 
 Finding finding_of(const CulpritFacts& culprit) {
-  return finding_of(culprit.commits.size(), culprit.confidence, !culprit.verified.empty());
+  return finding_of_cause(culprit);
 }
-
 Finding finding_of(const bisection::NamedCulprit& culprit) {
-  return finding_of(culprit.commits.size(), culprit.confidence, !culprit.verified.empty());
+  return finding_of_cause(culprit);
 }
 
 Finding finding_of(const BisectionFacts& search) {
@@ -49,6 +49,12 @@ std::string_view heading_of(Finding finding) {
   return "";
 }
 
+std::string_view doubt_text(bisection::RevertOutcome revert) {
+  if (revert != bisection::RevertOutcome::change_stays) return "";
+  return "The change stays when this commit is taken out of the newest one: it did not make the "
+         "change, or something else makes it now, too.";
+}
+
 std::string one_of_text(std::size_t commits) {
   return "one of " + figures::count(commits, "commit");
 }
@@ -67,17 +73,6 @@ std::string claim_text(Finding finding, const std::string& who, const std::strin
       return "The nightly made " + what + ", but builds made here did not show it";
   }
   return "";
-}
-
-std::string pull_of(std::string_view subject) {
-  constexpr std::size_t kDigitsMax = 9;
-  const auto start = subject.rfind("(#");
-  if (start == std::string_view::npos || !subject.ends_with(')')) return "";
-  const auto digits = subject.substr(start + 2, subject.size() - start - 3);
-  const bool is_number =
-      !digits.empty() && digits.size() <= kDigitsMax && digits.front() != '0' &&
-      std::ranges::all_of(digits, [](char byte) { return byte >= '0' && byte <= '9'; });
-  return is_number ? std::string(digits) : "";
 }
 
 }  // namespace torchwatch::report

@@ -28,6 +28,7 @@ using html::Cells;
 std::string evidence_of(const report::CulpritFacts& cause) {
   std::string text;
   if (cause.confidence > 0) text = figures::confidence(cause.confidence) + " sure";
+  if (!report::doubt_text(cause.revert).empty()) text = report::kInDoubt;
   if (cause.effects.empty()) return text;
   const auto& largest = *std::ranges::min_element(cause.effects, report::is_larger);
   const auto change = report::change_text(largest);
@@ -225,7 +226,10 @@ Cell cause_cell(const std::vector<report::CulpritFacts>& causes, const View& vie
   const auto* cause = bisection::leading(causes);
   if (cause == nullptr) return "";
   const auto evidence = evidence_of(*cause);
-  const auto behind = evidence.empty() ? "" : "(" + evidence + ")";
+  auto behind = evidence.empty() ? "" : "(" + evidence + ")";
+  if (causes.size() > 1) {
+    behind += (behind.empty() ? "and " : " and ") + figures::count(causes.size() - 1, "more cause");
+  }
   if (cause->commits.size() != 1) {
     return {report::one_of_text(cause->commits.size()), "", behind};
   }
@@ -243,6 +247,8 @@ html::Fragment cause_section(const report::CulpritFacts& cause, const View& view
   if (!cause.verified.empty()) {
     content += html::paragraph(html::text("Verified " + cause.verified + "."));
   }
+  const auto doubt = report::doubt_text(cause.revert);
+  if (!doubt.empty()) content += html::paragraph(html::text(doubt));
   if (!cause.effects.empty()) {
     content += html::paragraph(html::text("Compared with the commit before:")) +
                effect_table(cause.effects, view, report::kBisectionIntervalConfidence);

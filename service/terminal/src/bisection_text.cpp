@@ -8,6 +8,7 @@
 #include "torchwatch/figures/figures.hpp"
 #include "torchwatch/records/hex.hpp"
 #include "torchwatch/report/bisection_text.hpp"
+#include "torchwatch/report/culprits.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/report/wording.hpp"
 #include "torchwatch/terminal/table.hpp"
@@ -48,13 +49,15 @@ void print_commits(std::ostream& out, const std::vector<std::string>& shas,
 void print_culprit(std::ostream& out, const bisection::NamedCulprit& culprit,
                    const bisect::CommitHistory* history, const Screen& screen) {
   const auto finding = report::finding_of(culprit);
+  const auto doubt = report::doubt_text(culprit.revert);
   out << painted(report::heading_of(finding),
                  finding == report::Finding::set ? Tone::doubtful : Tone::bad, screen)
-      << " (" << figures::confidence(culprit.confidence) << " sure):\n";
+      << (doubt.empty() ? " (" + figures::confidence(culprit.confidence) + " sure):\n" : ":\n");
   print_commits(out, culprit.commits, history, screen);
   if (!culprit.verified.empty()) {
     out << wrapped("Verified " + culprit.verified + ".", screen.columns, 2);
   }
+  if (!doubt.empty()) out << wrapped(std::string(doubt), screen.columns, 2);
   print_effects(out, culprit.effects, screen);
   out << '\n';
 }
@@ -71,14 +74,15 @@ std::string answer_on(const std::string& suspect, const bisection::BisectionResu
   if (result.outcome == bisection::BisectionOutcome::did_not_reproduce) {
     return fmt::format("No: {} did not change {}.", short_sha(suspect), series_of(result.ends));
   }
+  for (const auto& culprit : result.culprits) {
+    if (culprit.commits != std::vector{suspect}) continue;
+    return fmt::format("Yes: {} changed {}.", short_sha(suspect), series_of(culprit.effects));
+  }
   const auto culprit = result.culprit();
   if (!culprit) return "";
-  if (*culprit == suspect) {
-    return fmt::format("Yes: {} changed {}.", short_sha(suspect),
-                       series_of(result.leading()->effects));
-  }
-  return fmt::format("No: not {}, but {} made the change.", short_sha(suspect),
-                     short_sha(*culprit));
+  const auto finding = report::finding_of(*result.leading());
+  return fmt::format("No: not {}, but {}.", short_sha(suspect),
+                     report::claim_text(finding, short_sha(*culprit), "the change"));
 }
 
 std::string count(int number, std::string_view noun) {
@@ -108,12 +112,17 @@ void print_cost(std::ostream& out, const bisection::BisectionResult& result, con
 Cause cause_of(const bisection::BisectionResult& result, const bisect::CommitHistory* history) {
   const auto* leading = result.leading();
   if (leading == nullptr && result.suspects.empty()) return {};
-  if (leading != nullptr && leading->commits.size() == 1) {
-    return {commit_text(leading->commits.front(), history), leading->confidence};
-  }
-  const auto size = leading != nullptr ? leading->commits.size() : result.suspects.size();
-  return {report::one_of_text(size),
-          leading != nullptr ? leading->confidence : result.suspects_confidence};
+  const auto& commits = leading != nullptr ? leading->commits : result.suspects;
+  const auto others = result.culprits.size() + (result.suspects.empty() ? 0 : 1) - 1;
+  Cause cause;
+  cause.culprit = commits.size() == 1 ? commit_text(commits.front(), history)
+                                      : report::one_of_text(commits.size());
+  const bool is_doubtful = leading != nullptr && !report::doubt_text(leading->revert).empty();
+  if (is_doubtful) cause.culprit += fmt::format(" ({})", report::kInDoubt);
+  if (others > 0) cause.culprit += " and " + figures::count(others, "more cause");
+  cause.confidence =
+      leading != nullptr ? report::cause_of(*leading).confidence : result.suspects_confidence;
+  return cause;
 }
 
 void print(std::ostream& out, const bisection::BisectionResult& result,

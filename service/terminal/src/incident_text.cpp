@@ -137,7 +137,7 @@ void print_drawings(std::ostream& out, const IncidentFacts& facts, const Screen&
 
 void print_next(std::ostream& out, const IncidentFacts& facts, const Screen& screen) {
   out << "\nWhat to do next:\n";
-  const bool names_culprit = facts.result && facts.result->culprit();
+  const bool names_culprit = facts.result && !facts.result->single_commits().empty();
   auto advice = report::advice_on(facts.row, names_culprit, facts.reproduce);
   if (facts.row.state != IncidentState::closed) {
     advice.push_back({"The issue's text",

@@ -41,7 +41,33 @@ static void from_json(const json& from, SeriesEffect& effect) {
   from.at("pairs").get_to(effect.pairs);
 }
 
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(NamedCulprit, commits, parent, confidence, effects, verified)
+static void to_json(json& to, const NamedCulprit& culprit) {
+  to = {{"commits", culprit.commits},       {"parent", culprit.parent},
+        {"confidence", culprit.confidence}, {"effects", culprit.effects},
+        {"verified", culprit.verified},     {"revert", spelling(culprit.revert)}};
+}
+
+/// Results that were stored before the outcome was a member say it in words alone.
+static RevertOutcome outcome_in_words(const std::string& verified) {
+  const auto says = [&](const char* words) { return verified.find(words) != std::string::npos; };
+  if (says("the newest commit was not possible")) return RevertOutcome::impossible;
+  if (says("undoes the change")) return RevertOutcome::change_gone;
+  // Without a figure nothing was measured.
+  return says("did not clearly undo the change (with the commit") ? RevertOutcome::change_stays
+                                                                  : RevertOutcome::not_tried;
+}
+
+static void from_json(const json& from, NamedCulprit& culprit) {
+  from.at("commits").get_to(culprit.commits);
+  from.at("parent").get_to(culprit.parent);
+  from.at("confidence").get_to(culprit.confidence);
+  from.at("effects").get_to(culprit.effects);
+  from.at("verified").get_to(culprit.verified);
+  const auto revert = from.value("revert", std::string());
+  culprit.revert = revert.empty() ? outcome_in_words(culprit.verified)
+                                  : parsed_or_throw(parse_word<RevertOutcome>(revert));
+}
+
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SkippedBuild, commit, reason)
 
 std::optional<std::string> BisectionResult::culprit() const {
@@ -50,16 +76,26 @@ std::optional<std::string> BisectionResult::culprit() const {
   return culprit->commits.front();
 }
 
+std::vector<std::string> BisectionResult::single_commits() const {
+  std::vector<std::string> single;
+  for (const auto& culprit : culprits) {
+    if (culprit.commits.size() == 1) single.push_back(culprit.commits.front());
+  }
+  return single;
+}
+
 json json_of(const BisectionResult& result) {
   auto candidates = result.suspects;
   double confidence = result.suspects_confidence;
   auto effects = result.ends;
   std::string verified;
+  auto revert = RevertOutcome::not_tried;
   if (const auto* leading = result.leading()) {
     candidates = leading->commits;
     confidence = leading->confidence;
     effects = leading->effects;
     verified = leading->verified;
+    revert = leading->revert;
   }
   const auto culprit = result.culprit();
   return {{"outcome", spelling(result.outcome)},
@@ -72,6 +108,7 @@ json json_of(const BisectionResult& result) {
           {"runs", result.runs},
           {"skipped", result.skipped},
           {"verified", verified},
+          {"revert", spelling(revert)},
           {"reason", result.reason},
           {"culprits", result.culprits},
           {"suspects", result.suspects},

@@ -23,7 +23,7 @@ const Api::Headers kStranger{{"X-Forwarded-For", "198.51.100.1"}};
 /// A search of five commits for the second incident: one cannot change the library, one does not
 /// build, two are measured, of which one is the culprit, one is not tried.
 struct Searched : Api {
-  Searched() {
+  explicit Searched(bisection::RevertOutcome revert = bisection::RevertOutcome::not_tried) {
     fill();
     const auto incident = add_incident("searched");
     build = BuildStore(*database).discover(BuildOrigin::commit, "c4c4").value().id;
@@ -61,6 +61,7 @@ struct Searched : Api {
     culprit.commits = {"c4c4"};
     culprit.confidence = 0.998;
     culprit.verified = "against c3c3";
+    culprit.revert = revert;
     REQUIRE(searches.end(row, to_json(result), clock.wall_now()));
     REQUIRE(IncidentStore(*database).attach_bisection(incident, row.id));
     incident_page = "/incidents/" + std::to_string(incident);
@@ -138,6 +139,21 @@ TEST_CASE("the two probabilities of a culprit are explained where they stand") {
   CHECK_THAT(html, Contains("99.8 % sure, its comparison with the commit before it included"));
   CHECK_THAT(html, Contains("culprit, top row 87.5 %"));
   CHECK_THAT(html, Contains("The 99.8 % of the culprit was reckoned later"));
+}
+
+TEST_CASE("a culprit that its revert contradicts is a suspect on every page, and no longer sure") {
+  Searched api(bisection::RevertOutcome::change_stays);
+  const auto search = api.get("/bisections/" + api.id + ".md").text;
+  CHECK_THAT(search, Contains("measured, most likely the culprit | [") && !Contains("99.8 %"));
+  for (const auto& page : {api.search(), api.page(api.incident_page)}) {
+    CHECK_THAT(page, Contains("Most likely culprit") && !Contains("99.8 % sure") &&
+                         Contains("The change stays when this commit is taken out of the newest"));
+  }
+  CHECK_THAT(api.page("/incidents"), Contains("(in doubt: its revert leaves the change)"));
+  const auto result = api.get("/api/v1/bisections/" + api.id).body.at("result");
+  CHECK(result.at("revert") == "change_stays");
+  CHECK(result.at("culprits").at(0).at("revert") == "change_stays");
+  CHECK(result.at("confidence") == 0.998);
 }
 
 TEST_CASE("a legend names what is drawn alone") {

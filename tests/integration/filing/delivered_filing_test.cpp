@@ -113,6 +113,47 @@ TEST_CASE("a commit that is only likely gets no comment, and its author is not a
   CHECK(issues(day).size() == 1);
 }
 
+TEST_CASE("a commit without which the change stays gets no comment, and nobody is assigned") {
+  FilingDay day(telling_everybody());
+  day.github.plant(pull_request());
+  day.github.of_repository().plant({kCulprit, "ada-l", "User", {1}});
+  auto facts = by_pull(" (#1)");
+  facts.bisection->culprits.front().revert = bisection::RevertOutcome::change_stays;
+  day.add(facts);
+  day.report();
+  day.deliver();
+  CHECK(day.github.issues().front().comments.empty());
+  REQUIRE(issues(day).size() == 1);
+  CHECK(issues(day).front().assignees.empty());
+  CHECK_THAT(issues(day).front().body, Contains("The change stays when this commit is taken out"));
+}
+
+TEST_CASE("the comment on a pull request gives its commit no more than that was measured to do") {
+  FilingDay day(telling_everybody());
+  day.github.plant(pull_request());
+  auto facts = by_pull(" (#1)");
+  auto& culprits = facts.bisection->culprits;
+  auto larger = culprits.front();
+  larger.commits.resize(2, larger.commits.front());
+  larger.commits[0].sha.assign(40, 'b');
+  larger.commits[1].sha.assign(40, 'c');
+  auto& own = culprits.front().effects.front();
+  own.ratio = 1.04;
+  own.interval_low = 1.031;
+  own.interval_high = 1.049;
+  culprits.insert(culprits.begin(), larger);
+  day.add(facts);
+  day.report();
+  day.deliver();
+  const auto pull = day.github.issues().front();
+  REQUIRE(pull.comments.size() == 1);
+  CHECK_THAT(pull.comments[0].body,
+             Contains("made `resnet18 cpu-train` slower by 4.0 % [+3.1, +4.9], a part of the "
+                      "change.**\n\nThe commit is one of 2 causes of this change: The time") &&
+                 !Contains("bbbb"));
+  CHECK_THAT(issues(day).front().title, Contains("time by 2 causes: resnet18"));
+}
+
 TEST_CASE("a pull request that is locked keeps no other message back") {
   FilingDay day(telling_everybody());
   day.github.plant(pull_request());

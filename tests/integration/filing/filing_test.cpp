@@ -78,6 +78,22 @@ TEST_CASE("file_when named files what has a named commit, and what is not search
   CHECK(unfiled(FileWhen::named, End::not_reproduced) == "the change did not reproduce");
 }
 
+TEST_CASE("file_when named files what names a commit beside a larger cause, not one in doubt") {
+  const auto filed = [](const report::IncidentFacts& facts) {
+    FilingDay day(with(FileWhen::named));
+    const auto id = day.add(facts).id;
+    day.report();
+    return day.incident(id).unfiled.empty();
+  };
+  auto facts = ended(End::named);
+  auto& culprits = facts.bisection->culprits;
+  culprits.insert(culprits.begin(), culprits.front());
+  culprits.front().commits.resize(2, culprits.front().commits.front());
+  CHECK(filed(facts));
+  culprits.back().revert = bisection::RevertOutcome::change_stays;
+  CHECK_FALSE(filed(facts));
+}
+
 TEST_CASE("file_when at_once files before the search, and says later what it found") {
   for (const auto end : {End::named, End::none, End::not_reproduced}) {
     FilingDay day(with(FileWhen::at_once));

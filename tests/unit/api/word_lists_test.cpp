@@ -118,6 +118,7 @@ Lists known_lists() {
       {"RecheckOutcome", words<report::RecheckOutcome>()},
       {"BisectionState", words<storage::BisectionState>()},
       {"BisectionOutcome", words<bisection::BisectionOutcome>()},
+      {"RevertOutcome", words<bisection::RevertOutcome>()},
       {"TraceStepKind", words<bisection::EventKind>()},
       {"RequestKind", words<storage::RequestKind>()},
       {"RequestState", words<storage::RequestState>()},

@@ -162,6 +162,15 @@ TEST_CASE("a trace ends with what reverting the culprit showed") {
   CHECK(steps.back().reason == "undoes the change");
 }
 
+TEST_CASE("a revert that leaves the change says so, and one that measured nothing why") {
+  const auto reason_of = [](const std::string& rest) {
+    const auto json = R"({"candidate":1,"applies":true,"builds":true,"gone":false,)" + rest;
+    return trace({kMiddle, {3, "reverted", json}}).back().reason;
+  };
+  CHECK(reason_of(R"("reason":"","effects":{"0":0.001}})") == "leaves the change");
+  CHECK(reason_of(R"("reason":"it crashed","effects":{}})") == "it crashed");
+}
+
 TEST_CASE("a damaged event is corrupt, not a step") {
   const auto damaged = trace_of(some_search(), {{0, "measured", "{"}});
   REQUIRE(damaged.error().code == ErrorCode::corrupt);

@@ -12,6 +12,7 @@ storage::BisectionRow naming(storage::Id id, std::vector<std::string> commits, d
   bisection::NamedCulprit culprit;
   culprit.commits = std::move(commits);
   culprit.confidence = confidence;
+  culprit.verified = "against its parent, 6 fresh pairs";
   bisection::BisectionResult result;
   result.culprits = {culprit};
   storage::BisectionRow row;
@@ -46,6 +47,32 @@ TEST_CASE("a sure culprit that a later search was asked to disprove did not hold
   CHECK(calibration.sure == 3);
   CHECK(calibration.disputed == 1);
   CHECK(calibration.held() == 2);
+}
+
+TEST_CASE("a culprit that its revert contradicts is not counted as held") {
+  auto result = bisection::parse_bisection_result(naming(1, {"aaaa"}, 0.995).result_json).value();
+  using enum bisection::RevertOutcome;
+  for (const auto revert : {change_gone, impossible, not_tried, change_stays}) {
+    result.culprits.front().revert = revert;
+    storage::BisectionRow row;
+    row.id = 1;
+    row.result_json = to_json(result);
+    const auto calibration = evidence::calibration_of({row});
+    CHECK(calibration.named == 1);
+    CHECK(calibration.held() == (revert == change_stays ? 0 : 1));
+  }
+}
+
+TEST_CASE("a commit that is named beside a larger cause that was not decided counts as sure") {
+  auto result =
+      bisection::parse_bisection_result(naming(1, {"aaaa", "bbbb"}, 0.995).result_json).value();
+  result.culprits.push_back(
+      bisection::parse_bisection_result(naming(1, {"cccc"}, 0.995).result_json)
+          .value()
+          .culprits[0]);
+  storage::BisectionRow row;
+  row.result_json = to_json(result);
+  CHECK(evidence::calibration_of({row}).sure == 1);
 }
 
 TEST_CASE("searches that ended without a culprit, or are damaged, are counted by nobody") {

@@ -61,8 +61,8 @@ BisectionFacts decided() {
       {{culprit()},
        0.99731,
        {measured("resnet18", Mode::train, 1.149, 1.136, 1.163)},
-       "against its parent, 12 fresh pairs; reverting it on the newest commit undoes the "
-       "change"}};
+       "against its parent, 12 fresh pairs; reverting it on the newest commit undoes the change",
+       bisection::RevertOutcome::change_gone}};
   search.commits = 39;
   search.folded = 26;
   search.builds = 7;
@@ -114,10 +114,25 @@ IncidentFacts slower_comparison_with_two_culprits() {
   search.culprits.push_back({{other_commit()},
                              0.9921,
                              {measured("dlrm", Mode::train, 1.085, 1.071, 1.099)},
-                             "against its parent, 12 pairs"});
+                             "against its parent, 12 pairs",
+                             bisection::RevertOutcome::not_tried});
   search.suspects = {culprit(), other_commit()};
   search.suspects_confidence = 0.97;
   search.reason = "the budget of 1,000 runs is used up";
+  return facts;
+}
+
+IncidentFacts slower_comparison_with_a_larger_cause_undecided() {
+  auto facts = slower_comparison();
+  facts.effects = {slower("resnet18", Mode::train, 1.186, 1.1648, 1.2072, 2.104e6)};
+  auto& search = *facts.bisection;
+  search.culprits.front().effects = {measured("resnet18", Mode::train, 1.04, 1.031, 1.049)};
+  const CulpritFacts larger{{other_commit(), other_commit()},
+                            0.9921,
+                            {measured("resnet18", Mode::train, 1.14, 1.127, 1.153)},
+                            "against its parent, 12 pairs",
+                            bisection::RevertOutcome::not_tried};
+  search.culprits.insert(search.culprits.begin(), larger);
   return facts;
 }
 

@@ -80,6 +80,25 @@ std::vector<End> ends() {
        [](auto& facts) {
          search(facts, [](auto& found) { found.culprits.front().verified.clear(); });
        }},
+      {"contradicted",
+       [](auto& facts) {
+         search(facts, [](auto& found) {
+           found.culprits.front().revert = bisection::RevertOutcome::change_stays;
+         });
+       }},
+      {"named, and a larger set",
+       [](auto& facts) {
+         facts.bisection = slower_comparison_with_a_larger_cause_undecided().bisection;
+       }},
+      {"named, of a part",
+       [](auto& facts) {
+         search(facts, [](auto& found) {
+           auto& effect = found.culprits.front().effects.front();
+           effect.ratio = 1.04;
+           effect.interval_low = 1.031;
+           effect.interval_high = 1.049;
+         });
+       }},
       {"set",
        [](auto& facts) {
          search(facts, [](auto& found) {
@@ -186,11 +205,83 @@ TEST_CASE("a change has grown when it is more than half as large again") {
 TEST_CASE("a comment on a pull request names the change, mentions nobody and links the issue") {
   auto facts = slower_comparison();
   facts.cc = {"ada"};
-  const auto text = with_marker(pull_comment(facts), "pull-1-99231", "secret");
+  const auto& culprit = facts.bisection->culprits.front();
+  const auto text = with_marker(pull_comment(facts, culprit), "pull-1-99231", "secret");
   CHECK_THAT(text, Contains("made 2 workloads slower") && !Contains("@"));
   const auto linked = with_issue_link(text, "pytorch/perf", 12);
   CHECK_THAT(linked, Contains("\nThe issue: pytorch/perf#12.\n<!-- torchwatch-key: pull-1-99231"));
   CHECK(marker_in(linked) == marker_in(text));
+}
+
+TEST_CASE("a comment on a pull request says what its own commit was measured to do, and no more") {
+  const auto facts = slower_comparison_with_a_larger_cause_undecided();
+  const auto& own = facts.bisection->culprits.back();
+  const auto text = pull_comment(facts, own);
+  const auto first = first_line(text);
+  CHECK_THAT(first, Catch::StartsWith("**[`5d1c1c3f0a9e`](") &&
+                        Catch::EndsWith(" made `resnet18 cpu-train` slower by 4.0 % [+3.1, +4.9], "
+                                        "a part of the change.**"));
+  CHECK_THAT(text,
+             Contains("\nThe commit is one of 2 causes of this change: The time per iteration "
+                      "of `resnet18 cpu-train` is **18.6 % higher**"));
+  // Whoever is blamed for the other part is not told here.
+  CHECK_THAT(text, !Contains("71e2b1b2c3d4") && !Contains("14.0 %"));
+}
+
+TEST_CASE("a comment on the pull request of each of two culprits names that commit alone") {
+  auto facts = slower_comparison_with_two_culprits();
+  facts.bisection->suspects.clear();
+  const auto& culprits = facts.bisection->culprits;
+  const auto first = pull_comment(facts, culprits[0]);
+  CHECK_THAT(first, Contains("5d1c1c3f0a9e") && !Contains("71e2b1b2c3d4") &&
+                        Contains("made `resnet18 cpu-train` slower by 14.9 % [+13.6, +16.3]"));
+  const auto second = pull_comment(facts, culprits[1]);
+  CHECK_THAT(second, Contains("71e2b1b2c3d4") && !Contains("5d1c1c3f0a9e") &&
+                         Contains("made `dlrm cpu-train` slower by 8.5 % [+7.1, +9.9]"));
+}
+
+TEST_CASE("of several causes each has its own effect in the first sentence, the largest first") {
+  const auto facts = slower_comparison_with_a_larger_cause_undecided();
+  CHECK(incident_title(facts) ==
+        "[perf] +19 % time by 2 causes: resnet18, cpu-train, 2.14.0.dev20260817");
+  const auto body = issue_body(facts);
+  CHECK_THAT(first_line(body),
+             Contains("**2 causes together made `resnet18 cpu-train` slower by 18.6 % "
+                      "[+16.4, +20.8]: one of 2 commits (+14.0 %) and [`5d1c1c3f0a9e`](") &&
+                 Catch::EndsWith(") (+4.0 %).**"));
+  CHECK_THAT(body, Contains("| `resnet18 cpu-train` | time | 2.104 ms | 2.495 ms | **+18.6 %** |"));
+  CHECK_THAT(naming_comment(facts), Catch::StartsWith(first_line(body)));
+}
+
+TEST_CASE("many causes are named up to four, and what may be nothing is given to nobody") {
+  auto facts = slower_comparison_with_two_culprits();
+  auto& culprits = facts.bisection->culprits;
+  auto nothing = culprits[1].effects.front();
+  nothing.series.benchmark.workload = "llama";
+  nothing.ratio = 1.3;
+  nothing.interval_low = 0.9;
+  culprits[1].effects.push_back(nothing);
+  culprits.resize(6, culprits[1]);
+  const auto said = first_line(issue_body(facts));
+  CHECK_THAT(said, Contains("**7 causes together made") && Contains(" and 4 more causes.**") &&
+                       Contains("(`dlrm cpu-train time` +8.5 %)") && !Contains("llama"));
+}
+
+TEST_CASE("a culprit that its revert contradicts is a suspect, and the issue says what was seen") {
+  auto facts = slower_comparison();
+  auto& culprit = facts.bisection->culprits.front();
+  culprit.revert = bisection::RevertOutcome::change_stays;
+  culprit.confidence = 0;
+  CHECK_FALSE(names_a_commit(facts));
+  CHECK_THAT(incident_title(facts), Contains(", likely by 5d1c1c3"));
+  const auto body = issue_body(facts);
+  CHECK_THAT(
+      body, Contains("most likely made 2 workloads slower") &&
+                Contains("### Most likely culprit") && !Contains("### Culprit") &&
+                !Contains("% sure") && !Contains(" held.") &&
+                Contains("(#99231)`, although the change stays when it is taken out.") &&
+                Contains("\n\nThe change stays when this commit is taken out of the newest one: it "
+                         "did not make the change, or something else makes it now, too.\n"));
 }
 
 TEST_CASE("an umbrella lists incidents by quoted titles, with links to their pages alone") {

@@ -9,6 +9,7 @@
 #include "torchwatch/report/outcome.hpp"
 #include "torchwatch/report/reproduce.hpp"
 #include "torchwatch/report/view.hpp"
+#include "torchwatch/report/wording.hpp"
 
 using namespace torchwatch;
 using namespace torchwatch::report;
@@ -41,21 +42,24 @@ TEST_CASE("the causes of a stored bisection are read as they were stored") {
        .parent = "0000",
        .confidence = 0.97,
        .effects = {},
-       .verified = ""},
+       .verified = "",
+       .revert = {}},
       {.commits = {"cccc"},
        .parent = "bbbb",
        .confidence = 0.9973,
        .effects = {{kTime, 0.1389, 0.1275, 0.1508, 12}, {kLeak, 4096, 4096, 4096, 3}},
-       .verified = "against its parent"}};
+       .verified = "against its parent",
+       .revert = bisection::RevertOutcome::change_gone}};
   result.suspects = {"dddd", "eeee"};
   result.suspects_confidence = 0.9;
   const auto causes = causes_of(ended_with(result));
   REQUIRE(causes.size() == 3);
-  const auto* first = bisection::leading(causes);
-  REQUIRE(first == &causes[1]);
+  CHECK(bisection::leading(causes) == &causes[0]);
+  const auto* first = &causes[1];
   CHECK(first->commits.front().sha == "cccc");
   CHECK(first->confidence == 0.9973);
   CHECK(first->verified == "against its parent");
+  CHECK(first->revert == bisection::RevertOutcome::change_gone);
   REQUIRE(first->effects.size() == 2);
   CHECK(first->effects[0].series == kTime);
   CHECK(first->effects[0].runs == 24);
@@ -63,6 +67,53 @@ TEST_CASE("the causes of a stored bisection are read as they were stored") {
   CHECK(first->effects[1].difference == 4096);
   CHECK(causes[2].commits.size() == 2);
   CHECK(causes[2].confidence == 0.9);
+}
+
+TEST_CASE(
+    "a culprit whose revert leaves the change is a suspect, and no probability stands by it") {
+  bisection::NamedCulprit culprit{.commits = {"cccc"},
+                                  .parent = "bbbb",
+                                  .confidence = 0.9973,
+                                  .effects = {},
+                                  .verified = "against its parent",
+                                  .revert = {}};
+  using enum bisection::RevertOutcome;
+  for (const auto revert : {not_tried, impossible, change_gone}) {
+    culprit.revert = revert;
+    CHECK(finding_of(culprit) == Finding::named);
+    CHECK(finding_of(cause_of(culprit)) == Finding::named);
+    CHECK(cause_of(culprit).confidence == 0.9973);
+    CHECK(doubt_text(revert).empty());
+  }
+  culprit.revert = change_stays;
+  CHECK(finding_of(culprit) == Finding::likely);
+  CHECK(finding_of(cause_of(culprit)) == Finding::likely);
+  CHECK(cause_of(culprit).confidence == 0);
+  CHECK_THAT(std::string(doubt_text(change_stays)),
+             Catch::StartsWith("The change stays when this"));
+}
+
+TEST_CASE("what a revert showed is said behind how a culprit was verified") {
+  VerificationFacts facts;
+  facts.parent = "bbbbbbbbbbbbbbbb";
+  facts.pairs = 6;
+  const auto said = [&](bisection::RevertOutcome revert) {
+    facts.revert = revert;
+    return verification_text(facts);
+  };
+  using enum bisection::RevertOutcome;
+  const auto plain = said(not_tried);
+  CHECK(plain == "against bbbbbbbbbbbb, the commit before it that builds, 6 fresh pairs");
+  facts.revert_problem = "it conflicts";
+  CHECK(said(impossible) ==
+        plain + "; reverting it on the newest commit was not possible (it conflicts)");
+  facts.revert_change = "dlrm cpu-train time +0.2 %";
+  CHECK(said(change_gone) == plain +
+                                 "; reverting it on the newest commit undoes the change "
+                                 "(with the commit: dlrm cpu-train time +0.2 %)");
+  CHECK(said(change_stays) == plain +
+                                  "; reverting it on the newest commit leaves the change "
+                                  "(with the commit: dlrm cpu-train time +0.2 %)");
 }
 
 TEST_CASE("a bisection without a result, or with a damaged one, has no causes") {
@@ -81,7 +132,8 @@ TEST_CASE("a bisection prints its result as it was stored, and nothing for a dam
                       .parent = "bbbb",
                       .confidence = 0.9973,
                       .effects = {{kTime, 0.1389, 0.1275, 0.1508, 12}},
-                      .verified = ""}};
+                      .verified = "",
+                      .revert = {}}};
   auto row = ended_with(result);
   const auto stored = nlohmann::json::parse(row.result_json);
   CHECK(result_of(row) == stored);

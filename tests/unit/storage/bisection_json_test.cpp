@@ -14,7 +14,7 @@ TEST_CASE("a stored result reads back as it was") {
                             .low = 0.12,
                             .high = 0.16,
                             .pairs = 12};
-  result.culprits = {{{"c1"}, "p", 0.995, {effect}, "against p"}};
+  result.culprits = {{{"c1"}, "p", 0.995, {effect}, "against p", RevertOutcome::change_stays}};
   result.ends = {effect};
   result.commits = 39;
   result.folded = 26;
@@ -23,22 +23,50 @@ TEST_CASE("a stored result reads back as it was") {
   REQUIRE(result.culprit() == "c1");
 }
 
+TEST_CASE("a result without the outcome of a revert is read, and its words say the outcome") {
+  const auto read = [](const std::string& verified) {
+    BisectionResult result;
+    result.culprits = {{{"c1"}, "p", 0.995, {}, verified, RevertOutcome::not_tried}};
+    auto stored = nlohmann::json::parse(to_json(result));
+    stored["culprits"][0].erase("revert");
+    stored.erase("revert");
+    return parse_bisection_result(stored.dump()).value().culprits.front().revert;
+  };
+  const std::string revert = "against p; reverting it on the newest commit ";
+  CHECK(read("") == RevertOutcome::not_tried);
+  CHECK(read("against p") == RevertOutcome::not_tried);
+  CHECK(read(revert + "was not possible (it conflicts)") == RevertOutcome::impossible);
+  CHECK(read(revert + "undoes the change") == RevertOutcome::change_gone);
+  CHECK(read(revert + "did not clearly undo the change (with the commit: dlrm time +0.1 %)") ==
+        RevertOutcome::change_stays);
+  // Nothing was measured.
+  CHECK(read(revert + "did not clearly undo the change") == RevertOutcome::not_tried);
+}
+
 TEST_CASE("commits that cannot be distinguished are candidates, and none of them is the culprit") {
   BisectionResult result;
   result.outcome = BisectionOutcome::found;
-  result.culprits = {{{"c1", "c2"}, "p", 0.99, {}, ""}};
+  result.culprits = {{{"c1", "c2"}, "p", 0.99, {}, "", RevertOutcome::not_tried}};
   REQUIRE_FALSE(result.culprit());
+  CHECK(result.single_commits().empty());
 }
 
-TEST_CASE("of several culprits the largest that is one commit leads, with all that is said of it") {
+TEST_CASE("of several culprits the largest leads, with all that is said of it") {
   BisectionResult result;
   result.outcome = BisectionOutcome::found;
-  result.culprits = {{{"c1", "c2"}, "p", 0.99, {}, ""}, {{"c3"}, "c2", 0.98, {}, "against c2"}};
-  const auto printed = nlohmann::json::parse(to_json(result));
+  result.culprits = {{{"c1", "c2"}, "p", 0.99, {}, "against p", RevertOutcome::not_tried},
+                     {{"c3"}, "c2", 0.98, {}, "against c2", RevertOutcome::change_gone}};
+  auto printed = nlohmann::json::parse(to_json(result));
+  CHECK(printed["culprit"] == nullptr);
+  CHECK(printed["candidates"] == nlohmann::json({"c1", "c2"}));
+  CHECK(printed["confidence"] == 0.99);
+  CHECK(printed["verified"] == "against p");
+  CHECK(printed["revert"] == "not_tried");
+  CHECK(result.single_commits() == std::vector<std::string>{"c3"});
+  std::swap(result.culprits[0], result.culprits[1]);
+  printed = nlohmann::json::parse(to_json(result));
   CHECK(printed["culprit"] == "c3");
-  CHECK(printed["candidates"] == nlohmann::json({"c3"}));
-  CHECK(printed["confidence"] == 0.98);
-  CHECK(printed["verified"] == "against c2");
+  CHECK(printed["revert"] == "change_gone");
 }
 
 TEST_CASE("an interval that a bisection could not bound prints the same once it was stored") {

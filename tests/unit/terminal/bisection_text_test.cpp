@@ -36,6 +36,35 @@ TEST_CASE("a commit that is less sure, or was not measured against its parent, i
   CHECK_THAT(text_of(result), Contains("Most likely culprit (99.7 % sure):"));
 }
 
+TEST_CASE("a culprit whose revert leaves the change is in doubt, and no probability stands by it") {
+  auto result = found_culprit();
+  result.culprits.front().revert = bisection::RevertOutcome::change_stays;
+  CHECK_THAT(text_of(result), Contains("Most likely culprit:\n  5d1c1c3f0a9e\n") &&
+                                  Contains("The change stays when this commit is taken out of") &&
+                                  !Contains("% sure"));
+  const auto cause = cause_of(result, nullptr);
+  CHECK(cause.culprit == "5d1c1c3f0a9e (in doubt: its revert leaves the change)");
+  CHECK(cause.confidence == 0);
+  CHECK_THAT(text_of(result, "1f0c13af6e2b"),
+             Contains("No: not 1f0c13af6e2b, but 5d1c1c3f0a9e most likely made the change."));
+}
+
+TEST_CASE("of several causes the largest stands for all, with the number of the others") {
+  auto result = found_culprit();
+  auto larger = result.culprits.front();
+  larger.commits = {"aaaa", "bbbb"};
+  larger.confidence = 0.98;
+  result.culprits.insert(result.culprits.begin(), larger);
+  CHECK(cause_of(result, nullptr).culprit == "one of 2 commits and 1 more cause");
+  CHECK(cause_of(result, nullptr).confidence == 0.98);
+  std::swap(result.culprits[0], result.culprits[1]);
+  result.suspects = {"cccc", "dddd"};
+  CHECK(cause_of(result, nullptr).culprit == "5d1c1c3f0a9e and 2 more causes");
+  // A commit that is one of several culprits answers the question about it.
+  std::swap(result.culprits[0], result.culprits[1]);
+  CHECK_THAT(text_of(result, kSlowCommit), Contains("Yes: 5d1c1c3f0a9e changed"));
+}
+
 TEST_CASE("a search that was cancelled is not said to have done nothing") {
   bisection::BisectionResult cancelled;
   cancelled.outcome = bisection::BisectionOutcome::faulted;

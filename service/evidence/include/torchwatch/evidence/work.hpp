@@ -75,7 +75,7 @@ Result<std::vector<QueuedItem>> queue_of(storage::Database&);
 /// How culprits held that were named with at least 99 %.
 struct Calibration {
   int named = 0;     ///< bisections that named a commit, however sure
-  int sure = 0;      ///< of these, with at least 99 %
+  int sure = 0;      ///< of these, with at least 99 %, and confirmed, not contradicted, since
   int disputed = 0;  ///< of the sure ones
   int held() const { return sure - disputed; }
 };

@@ -17,6 +17,9 @@ std::string incident_title(const IncidentFacts&);
 /// cpu-train".
 std::string what_changed(const storage::IncidentRow&);
 
+/// Returns whether its search named a commit, also beside larger causes that it could not decide.
+bool names_a_commit(const IncidentFacts&);
+
 /// Makes the issue's Markdown with its hidden marker, of at most 20,000 bytes: sections that do not
 /// fit are left out, with a note. It mentions nobody but whom the configuration names and links no
 /// other issue: subjects are quoted as code, links are made of hex digits and the configured

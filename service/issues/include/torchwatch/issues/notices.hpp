@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "torchwatch/report/facts.hpp"
@@ -29,8 +30,12 @@ bool has_grown(const storage::IncidentRow& before, const IncidentFacts& now);
 /// Makes the short comment on a commit that is named after the issue was opened.
 std::string naming_comment(const IncidentFacts&);
 
-/// Makes the comment on the culprit's pull request, without the link to the issue.
-std::string pull_comment(const IncidentFacts&);
+/// Makes the comment on the pull request of one of the incident's culprits, without the link to the
+/// issue: what that commit was measured to do, and what was found as a whole.
+std::string pull_comment(const IncidentFacts&, const CulpritFacts&);
+/// Returns the number of the pull request that a commit's subject ends with: "(#99231)". Digits
+/// only; empty where there is none.
+std::string pull_of(std::string_view subject);
 /// Adds a line in front of the marker: "The issue: owner/name#12."
 std::string with_issue_link(const std::string& body, const std::string& repository,
                             std::int64_t issue);

@@ -13,15 +13,12 @@ namespace torchwatch::report {
 
 // What a bisection's steps and result say in words, from facts.
 
-/// What became of reverting a culprit on top of the bad end.
-enum class RevertOutcome { not_tried, impossible, change_gone, change_stays };
-
 /// How a culprit was verified.
 struct VerificationFacts {
   std::string parent;  ///< sha of the build it was measured against
   int pairs = 0;       ///< the most that any of its series was measured with
   std::string makers;  ///< "both made elsewhere", where that has to be said
-  RevertOutcome revert = RevertOutcome::not_tried;
+  bisection::RevertOutcome revert = bisection::RevertOutcome::not_tried;
   std::string revert_problem;  ///< why reverting was impossible
   std::string revert_change;   ///< "resnet18 cpu-train time +14.9 %"; empty: not measured
 };

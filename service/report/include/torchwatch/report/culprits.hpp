@@ -14,9 +14,8 @@ namespace torchwatch::report {
 CulpritFacts cause_of(const bisection::NamedCulprit&);
 
 /// Reads the causes that a stored bisection ended with, the largest first, and behind them the
-/// suspects as one cause of several commits; `bisection::leading` stands for all. Commits have
-/// their sha alone. Empty while it has not ended, without a cause, and where what is stored is
-/// damaged.
+/// suspects as one cause of several commits. Commits have their sha alone. Empty while it has not
+/// ended, without a cause, and where what is stored is damaged.
 std::vector<CulpritFacts> causes_of(const storage::BisectionRow&);
 
 /// A commit between the ends of a search.

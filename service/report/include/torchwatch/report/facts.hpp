@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "torchwatch/documents/bisection.hpp"
 #include "torchwatch/records/vocabulary.hpp"
 
 namespace torchwatch::report {
@@ -51,9 +52,10 @@ struct SkippedCommit {
 /// One cause that a bisection found.
 struct CulpritFacts {
   std::vector<CommitFacts> commits;  ///< several: they cannot be distinguished
-  double confidence = 0;             ///< 0: not stated
+  double confidence = 0;             ///< 0: not stated, as where the revert contradicts it
   std::vector<EffectFacts> effects;  ///< the last of them compared with the build before the first
   std::string verified;              ///< how, in words
+  bisection::RevertOutcome revert = bisection::RevertOutcome::not_tried;
 };
 
 /// The confidence of the intervals that a bisection states, whatever [detect] confidence is.

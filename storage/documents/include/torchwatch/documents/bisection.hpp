@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -37,24 +36,29 @@ enum class BisectionOutcome {
   faulted,            ///< the recipe fails, whatever the commit
 };
 
+/// What taking a culprit out of the newest commit showed.
+enum class RevertOutcome {
+  not_tried,
+  impossible,    ///< it conflicts, or what is left does not build or run
+  change_gone,   ///< less than half of each change is left
+  change_stays,  ///< more than half of a change is left: the culprit is contradicted
+};
+
 /// A commit, or the few that cannot be distinguished, that made a change.
 struct NamedCulprit {
   std::vector<std::string> commits;  ///< several: those that cannot be distinguished
   std::string parent;                ///< the nearest earlier commit that builds
-  double confidence = 0;
+  double confidence = 0;             ///< of the search alone, whatever the revert showed
   std::vector<SeriesEffect> effects;
   std::string verified;  ///< how, in words
+  RevertOutcome revert = RevertOutcome::not_tried;
   bool operator==(const NamedCulprit&) const = default;
 };
 
-/// Returns the cause that stands for all of several, the largest first: the first that is one
-/// commit, else the first; null without causes.
+/// Returns the cause that is named first, which is the largest; null without causes.
 template <typename Cause>
 const Cause* leading(const std::vector<Cause>& causes) {
-  if (causes.empty()) return nullptr;
-  const auto single = std::ranges::find(causes, std::size_t{1},
-                                        [](const auto& cause) { return cause.commits.size(); });
-  return single == causes.end() ? &causes.front() : &*single;
+  return causes.empty() ? nullptr : &causes.front();
 }
 
 struct SkippedBuild {
@@ -84,6 +88,8 @@ struct BisectionResult {
   const NamedCulprit* leading() const { return bisection::leading(culprits); }
   /// Returns the commit of the leading culprit, if it is one.
   std::optional<std::string> culprit() const;
+  /// Returns the commits of all culprits that are one commit, the largest first.
+  std::vector<std::string> single_commits() const;
 };
 
 /// Makes the members that are stored, and printed: beside those of the result what its leading
@@ -134,6 +140,15 @@ struct Words<bisection::BisectionOutcome> {
                                    Word{did_not_reproduce, "did_not_reproduce"},
                                    Word{nothing_to_search, "nothing_to_search"},
                                    Word{faulted, "faulted"}};
+};
+
+template <>
+struct Words<bisection::RevertOutcome> {
+  using enum bisection::RevertOutcome;
+  static constexpr std::string_view kKind = "outcome of a revert";
+  static constexpr std::array kAll{Word{not_tried, "not_tried"}, Word{impossible, "impossible"},
+                                   Word{change_gone, "change_gone"},
+                                   Word{change_stays, "change_stays"}};
 };
 
 template <>
