@@ -108,11 +108,16 @@ Allowed<std::string> version_label() {
 }
 
 Allowed<std::string> date_or_version() {
-  return {"a date such as 2026-08-16, or a version such as 2.13.0", [](const std::string& text) {
-            static const std::regex date(R"(\d{4}-\d{2}-\d{2})");
-            static const std::regex version(R"(\d+(\.\d+)*([a-z]+\d+)?(\.dev\d+)?(\+[a-z0-9.]+)?)");
-            return text.empty() || std::regex_match(text, date) || std::regex_match(text, version);
-          }};
+  constexpr std::size_t kVersionBytesMax = 64;
+  return {
+      "a date such as 2026-08-16, or a version such as 2.13.0, of at most 64 characters",
+      [](const std::string& text) {
+        static const std::regex date(R"(\d{4}-\d{2}-\d{2})");
+        static const std::regex version(R"(\d+(\.\d+)*([a-z]+\d+)?(\.dev\d+)?(\+[a-z0-9.]+)?)");
+        // The library's search goes as deep as the text is long.
+        return text.size() <= kVersionBytesMax &&
+               (text.empty() || std::regex_match(text, date) || std::regex_match(text, version));
+      }};
 }
 
 Allowed<std::string> private_address() {
