@@ -10,10 +10,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string text(const char* value) {
-  return value != nullptr ? value : "";
-}
-
 /// git_repository_open_bare also opens the `.git` folder of a repository with a worktree, and does
 /// not refuse one that belongs to another user, which every container meets. Nothing named in the
 /// repository's configuration is run here. A linked worktree needs the general call.
@@ -32,8 +28,8 @@ std::vector<std::string> paths_of(const DiffHandle& diff) {
   std::vector<std::string> paths;
   for (std::size_t i = 0; i < git_diff_num_deltas(diff.get()); ++i) {
     const git_diff_delta* delta = git_diff_get_delta(diff.get(), i);
-    paths.push_back(text(delta->new_file.path));
-    paths.push_back(text(delta->old_file.path));
+    paths.push_back(text_of(delta->new_file.path));
+    paths.push_back(text_of(delta->old_file.path));
   }
   std::sort(paths.begin(), paths.end());
   paths.erase(std::unique(paths.begin(), paths.end()), paths.end());
@@ -43,10 +39,10 @@ std::vector<std::string> paths_of(const DiffHandle& diff) {
 Commit facts_of(const CommitHandle& handle) {
   Commit commit;
   commit.sha = sha_of(handle);
-  commit.subject = text(git_commit_summary(handle.get()));
+  commit.subject = text_of(git_commit_summary(handle.get()));
   const git_signature* author = git_commit_author(handle.get());
-  commit.author_name = text(author->name);
-  commit.author_email = text(author->email);
+  commit.author_name = text_of(author->name);
+  commit.author_email = text_of(author->email);
   commit.author_time = author->when.time;
   commit.committer_time = git_commit_time(handle.get());
   for (unsigned i = 0; i < git_commit_parentcount(handle.get()); ++i) {
@@ -100,7 +96,7 @@ Result<std::string> CommitHistory::trunk_commit(std::string_view revision) const
 Result<std::string> CommitHistory::named_trunk_commit(std::string_view revision) const {
   static const std::regex kNightly("nightly release \\(([0-9a-f]{40})\\)");
   TW_TRY(const auto commit, repository_->commit(revision));
-  const std::string subject = text(git_commit_summary(commit.get()));
+  const std::string subject = text_of(git_commit_summary(commit.get()));
   std::smatch found;
   return std::regex_search(subject, found, kNightly) ? found[1].str() : sha_of(commit);
 }

@@ -1,6 +1,7 @@
 #include "repository.hpp"
 
 #include "torchwatch/records/hex.hpp"
+#include "torchwatch/records/printable.hpp"
 
 namespace torchwatch::bisect {
 
@@ -77,9 +78,12 @@ std::string sha_of(const CommitHandle& commit) {
   return to_hex(*git_commit_id(commit.get()));
 }
 
+std::string text_of(const char* written) {
+  return written != nullptr ? printable(written) : std::string();
+}
+
 std::string describe(const CommitHandle& commit) {
-  const char* summary = git_commit_summary(commit.get());
-  return short_sha(sha_of(commit)) + " (" + (summary != nullptr ? summary : "") + ")";
+  return short_sha(sha_of(commit)) + " (" + text_of(git_commit_summary(commit.get())) + ")";
 }
 
 }  // namespace torchwatch::bisect

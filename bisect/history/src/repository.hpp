@@ -26,6 +26,9 @@ struct CommitHistory::Repository {
 };
 
 std::string sha_of(const CommitHandle&);
+/// What git holds as text: a subject, an author, a path. A commit may have any bytes there, and all
+/// of them are stored, printed and put into JSON; nothing for null.
+std::string text_of(const char* written);
 /// "1234567890ab (the commit's subject)", for messages.
 std::string describe(const CommitHandle&);
 

@@ -17,7 +17,7 @@ std::string conflicting_files(git_index* index) {
   while (git_index_conflict_next(sides.data(), &sides[1], &sides[2], conflicts.get()) == 0) {
     for (const auto* side : sides) {
       if (side == nullptr) continue;
-      files += (files.empty() ? "" : ", ") + std::string(side->path);
+      files += (files.empty() ? "" : ", ") + text_of(side->path);
       break;
     }
   }

@@ -30,6 +30,33 @@ std::string describe(Range range) {
   return from + " to " + std::to_string(range.most);
 }
 
+/// Watches JSON while it is parsed, and finds what is never taken: levels without end, and a member
+/// that an object names twice, of which nlohmann-json takes the last and other readers the first.
+class Guard {
+ public:
+  /// Whether the value is kept; after a fault none is, so nothing deep is ever built.
+  bool admits(int depth, json::parse_event_t event, const json& parsed) {
+    if (!fault_.empty()) return false;
+    if (depth > kJsonDepthMax) {
+      fault_ = "the JSON is nested deeper than " + std::to_string(kJsonDepthMax) + " levels";
+    } else if (event == json::parse_event_t::object_start) {
+      members_.emplace_back();
+    } else if (event == json::parse_event_t::object_end) {
+      members_.pop_back();
+    } else if (event == json::parse_event_t::key &&
+               !members_.back().insert(parsed.get<std::string>()).second) {
+      fault_ = "member \"" + parsed.get<std::string>() + "\" is there twice";
+    }
+    return fault_.empty();
+  }
+  /// Empty where there is none.
+  const std::string& fault() const { return fault_; }
+
+ private:
+  std::vector<std::set<std::string>> members_;  ///< of each object that is open
+  std::string fault_;
+};
+
 }  // namespace
 
 Result<json> parse_object(std::string_view text, std::size_t bytes_max) {
@@ -38,21 +65,17 @@ Result<json> parse_object(std::string_view text, std::size_t bytes_max) {
                                         " bytes; at most " + std::to_string(bytes_max) +
                                         " are read");
   }
-  bool too_deep = false;
-  const auto guard = [&too_deep](int depth, json::parse_event_t, json&) {
-    too_deep = too_deep || depth > kJsonDepthMax;
-    return !too_deep;  // false drops the value, so nothing deep is ever built
-  };
+  Guard guard;
   json value;
   try {
-    value = json::parse(text.begin(), text.end(), guard);
+    value = json::parse(text.begin(), text.end(),
+                        [&](int depth, json::parse_event_t event, const json& parsed) {
+                          return guard.admits(depth, event, parsed);
+                        });
   } catch (const json::exception& error) {
     return fail(ErrorCode::corrupt, std::string("not complete JSON: ") + error.what());
   }
-  if (too_deep) {
-    return fail(ErrorCode::corrupt,
-                "the JSON is nested deeper than " + std::to_string(kJsonDepthMax) + " levels");
-  }
+  if (!guard.fault().empty()) return fail(ErrorCode::corrupt, guard.fault());
   if (!value.is_object()) return fail(ErrorCode::corrupt, "the JSON's root is not an object");
   return value;
 }

@@ -16,6 +16,7 @@
 #include "torchwatch/platform/folder.hpp"
 #include "torchwatch/platform/publish.hpp"
 #include "torchwatch/records/hex.hpp"
+#include "torchwatch/records/printable.hpp"
 #include "torchwatch/records/unique_fd.hpp"
 
 namespace torchwatch::builds {
@@ -234,7 +235,7 @@ Result<Tree> BuildCache::take(const Key& key) {
 Status BuildCache::keep_unbuildable(const Key& key, const Unbuildable& unbuildable) {
   const json answer{{"schema", 1},
                     {"commit", key.commit},
-                    {"reason", unbuildable.reason},
+                    {"reason", printable(unbuildable.reason)},
                     {"fault", unbuildable.fault},
                     {"made_at_ms", platform::SystemClock().wall_now()}};
   return platform::publish_file(folder_ / (name_of(key) + kUnbuildableSuffix),

@@ -12,6 +12,7 @@
 #include "torchwatch/builds/file_hashes.hpp"
 #include "torchwatch/digest/sha256.hpp"
 #include "torchwatch/platform/publish.hpp"
+#include "torchwatch/records/printable.hpp"
 
 namespace torchwatch::builds {
 namespace {
@@ -23,7 +24,7 @@ constexpr std::array kDemandedLibraries{"libtorch.so", "libtorch_cpu.so", "libc1
 
 /// Returns the first line of a small file such as build-version.
 Result<std::string> read_line(const fs::path& path) {
-  TW_TRY(const std::string text, platform::read_file(path, kLineBytesMax));
+  TW_TRY(const std::string text, platform::read_foreign_file(path, kLineBytesMax));
   return text.substr(0, text.find_first_of("\r\n"));
 }
 
@@ -37,6 +38,15 @@ Result<std::string> read_mark(const fs::path& folder, const char* name) {
     return fail(ErrorCode::invalid, (folder / name).string() + " is empty: make this build again");
   }
   return line;
+}
+
+/// The version is stored and shown as it stands.
+Result<std::string> read_version(const fs::path& folder) {
+  TW_TRY(auto version, read_mark(folder, "build-version"));
+  const auto shown = printable(version);
+  if (shown == version) return version;
+  return fail(ErrorCode::invalid,
+              "invalid build-version \"" + shown + "\": must be UTF-8 without control characters");
 }
 
 bool is_library_name(const std::string& name) {
@@ -168,7 +178,7 @@ Result<CheckedTree> checked(const fs::path& folder) {
   tree.folder = absolute;
   TW_TRY_VOID(check_demanded(absolute));
   TW_TRY(tree.embedded_commit, read_mark(absolute, "build-hash"));
-  TW_TRY(tree.version, read_mark(absolute, "build-version"));
+  TW_TRY(tree.version, read_version(absolute));
   if (auto origin = read_line(absolute / kOrigin)) tree.origin = *std::move(origin);
   TW_TRY(checked.libraries, libraries_of(absolute));
   TW_TRY(const ElfHeader own, read_elf_header("/proc/self/exe"));

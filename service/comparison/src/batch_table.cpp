@@ -2,6 +2,7 @@
 
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <set>
 
 namespace torchwatch::comparison {
 namespace {
@@ -41,10 +42,14 @@ Result<BatchTable> parse_batch_table(std::string_view text, Preset preset) {
   return table;
 }
 
-void apply(const BatchTable& table, Benchmark& benchmark) {
-  if (benchmark.configuration.mode != Mode::infer || benchmark.variant.batch != 0) return;
-  const auto entry = table.find(key_in_table(benchmark));
-  if (entry != table.end()) benchmark.variant.batch = entry->second;
+void apply(const BatchTable& table, std::vector<Benchmark>& benchmarks) {
+  for (auto& benchmark : benchmarks) {
+    if (benchmark.configuration.mode != Mode::infer || benchmark.variant.batch != 0) continue;
+    const auto entry = table.find(key_in_table(benchmark));
+    if (entry != table.end()) benchmark.variant.batch = entry->second;
+  }
+  std::set<Benchmark> seen;
+  std::erase_if(benchmarks, [&](const auto& each) { return !seen.insert(each).second; });
 }
 
 }  // namespace torchwatch::comparison

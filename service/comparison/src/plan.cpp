@@ -29,7 +29,7 @@ Status apply_batch_table(const std::filesystem::path& file, Plan& plan) {
   TW_TRY(const auto text, platform::read_file(file, kBytesMax));
   const auto table = parse_batch_table(text, plan.preset);
   if (!table) return fail(table.error().within(file.string()));
-  for (auto& benchmark : plan.benchmarks) apply(*table, benchmark);
+  apply(*table, plan.benchmarks);
   return {};
 }
 

@@ -45,12 +45,20 @@ Fields<ExternalWorkload> fields() {
 }
 
 Status check_metrics(const ExternalWorkload& workload) {
+  const auto has = [](const std::vector<Metric>& metrics, Metric metric) {
+    return std::ranges::find(metrics, metric) != metrics.end();
+  };
   const auto& known = judged_metrics_of(workload.device);
   for (const auto metric : workload.metrics) {
-    if (std::ranges::find(known, metric) != known.end()) continue;
+    if (has(known, metric)) continue;
     return fail(ErrorCode::invalid, "metrics: " + std::string(to_string(metric)) +
                                         " is not measured on " +
                                         std::string(to_string(workload.device)));
+  }
+  if (has(workload.metrics, Metric::device_time) && !has(workload.metrics, Metric::time)) {
+    return fail(ErrorCode::invalid,
+                "metrics: device_time needs time beside it: the samples of a run are of its time, "
+                "and without them no result is taken");
   }
   return {};
 }

@@ -7,6 +7,7 @@
 
 #include "torchwatch/executor/belief.hpp"
 #include "torchwatch/platform/publish.hpp"
+#include "torchwatch/records/printable.hpp"
 
 namespace torchwatch::executor {
 namespace {
@@ -65,9 +66,9 @@ std::string reason_of_disbelief(const Error& error) {
     case ErrorCode::not_found:
       return "exited with 0 and left no result";
     case ErrorCode::corrupt:
-      return "result is damaged: " + error.text();
+      return printable("result is damaged: " + error.text());
     default:
-      return "result cannot be believed: " + error.text();
+      return printable("result cannot be believed: " + error.text());
   }
 }
 
@@ -75,7 +76,7 @@ namespace {
 
 Result<RunResult> read_result(const std::filesystem::path& file, const protocol::Request& request,
                               std::chrono::nanoseconds lived) {
-  TW_TRY(const std::string text, platform::read_file(file, protocol::kResultBytesMax));
+  TW_TRY(const std::string text, platform::read_foreign_file(file, protocol::kResultBytesMax));
   return believed(text, request, lived);
 }
 

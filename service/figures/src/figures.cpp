@@ -131,9 +131,17 @@ std::string share(double share) {
   return fmt::format("{:.3g} %", share * 100);
 }
 
+static std::string plural_of(std::string_view noun) {
+  if (noun.ends_with("ies")) return std::string(noun);  // series
+  const bool has_vowel = noun.size() > 1 && std::string_view("aeiou").find(noun[noun.size() - 2]) !=
+                                                std::string_view::npos;
+  if (!noun.ends_with('y') || has_vowel) return std::string(noun) + "s";
+  return std::string(noun.substr(0, noun.size() - 1)) + "ies";
+}
+
 std::string count(std::size_t number, std::string_view noun) {
-  return fmt::format("{} {}{}", grouped(static_cast<std::int64_t>(number)), noun,
-                     number == 1 ? "" : "s");
+  return fmt::format("{} {}", grouped(static_cast<std::int64_t>(number)),
+                     number == 1 ? std::string(noun) : plural_of(noun));
 }
 
 std::string duration(double seconds) {

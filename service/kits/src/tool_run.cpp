@@ -20,6 +20,8 @@ using std::string_view_literals::operator""sv;
 
 constexpr std::array kSignsOfError{"error:"sv, "undefined reference"sv, "cannot find"sv,
                                    "CMake Error:"sv};
+/// More than a person reads; std::regex goes as deep as the text is long.
+constexpr std::size_t kLineBytesMax = 4096;
 constexpr auto kHeadOfCMakeError = "CMake Error at"sv;  // what is wrong follows, indented
 /// A kit's compiler and flags are its own, whatever the user compiles other programs with.
 constexpr std::array kUsersFlags{"CC", "CFLAGS", "CXXFLAGS", "LDFLAGS"};
@@ -66,7 +68,7 @@ std::string trimmed(const std::string& line) {
 /// "/folder/Macros.h:8:2: error: ..." as "Macros.h:8: error: ...": the whole path is in the output.
 std::string with_short_place(const std::string& line) {
   static const std::regex place(R"(^(?:[^\s:]*/)?([^\s:/]+:\d+)(?::\d+)?: )");
-  return std::regex_replace(line, place, "$1: ");
+  return std::regex_replace(line.substr(0, kLineBytesMax), place, "$1: ");
 }
 
 bool has_sign_of_error(const std::string& line) {
@@ -103,7 +105,7 @@ std::string first_error(const std::string& output) {
   bool in_cmake_error = false;
   std::istringstream lines(output);
   for (std::string line; std::getline(lines, line);) {
-    std::string text = trimmed(line);
+    std::string text = trimmed(line.substr(0, kLineBytesMax));
     const bool goes_on = in_cmake_error && line.starts_with(' ') && !text.empty();
     if (!said_by_cmake.empty() && !goes_on) break;
     if (text.empty()) continue;

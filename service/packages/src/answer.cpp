@@ -49,7 +49,7 @@ Result<Answer> read_answer(const fs::path& file) {
   const auto kind = fs::symlink_status(file, error);
   if (!fs::exists(kind)) return fail(ErrorCode::not_found, "there is no " + file.string());
   if (!fs::is_regular_file(kind)) return damaged(file, "is not a file");
-  TW_TRY(const auto text, platform::read_file(file, kBytesMax));
+  TW_TRY(const auto text, platform::read_foreign_file(file, kBytesMax));
   const auto object = json::parse(text, nullptr, false);
   if (!object.is_object()) return damaged(file, "is not a JSON object");
   const auto status = text_in(object, "status");

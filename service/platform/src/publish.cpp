@@ -136,7 +136,38 @@ tl::unexpected<Error> cannot_open(const fs::path& path, int error) {
                                           fs::read_symlink(path, ignored).string() +
                                           ", which does not exist");
   }
+  if (error == ELOOP) return fail(ErrorCode::invalid, path.string() + " is a link, not a file");
   return failed("cannot open", path, error);
+}
+
+/// Opens a regular file with these flags beside those of every reading.
+Result<UniqueFd> open_regular(const fs::path& path, int flags) {
+  // Non-blocking, so that a pipe put in the file's place cannot hold the reader.
+  UniqueFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | flags));
+  if (!file.is_open()) return cannot_open(path, errno);
+  struct stat about{};
+  if (fstat(file.get(), &about) != 0) return cannot_open(path, errno);
+  if (!S_ISREG(about.st_mode)) {
+    return fail(ErrorCode::invalid, path.string() + " is not a regular file");
+  }
+  return file;
+}
+
+/// Returns what the open file holds; `path` is its name for messages.
+Result<std::string> read_open(const UniqueFd& file, const fs::path& path, std::size_t bytes_max) {
+  std::string bytes;
+  std::array<char, 1U << 16U> block{};
+  for (;;) {
+    const ssize_t got = read(file.get(), block.data(), block.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return failed("cannot read", path, errno);
+    if (got == 0) return bytes;
+    bytes.append(block.data(), static_cast<std::size_t>(got));
+    if (bytes.size() > bytes_max) {
+      return fail(ErrorCode::corrupt, path.string() + " is larger than the " +
+                                          std::to_string(bytes_max) + " bytes allowed for it");
+    }
+  }
 }
 
 }  // namespace
@@ -186,32 +217,17 @@ Status PartialFolder::publish() {
 }
 
 Result<UniqueFd> open_to_read(const fs::path& path) {
-  // Non-blocking, so that a pipe put in the file's place cannot hold the reader.
-  UniqueFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (!file.is_open()) return cannot_open(path, errno);
-  struct stat about{};
-  if (fstat(file.get(), &about) != 0) return cannot_open(path, errno);
-  if (!S_ISREG(about.st_mode)) {
-    return fail(ErrorCode::invalid, path.string() + " is not a regular file");
-  }
-  return file;
+  return open_regular(path, 0);
 }
 
 Result<std::string> read_file(const fs::path& path, std::size_t bytes_max) {
-  TW_TRY(const UniqueFd fd, open_to_read(path));
-  std::string bytes;
-  std::array<char, 1U << 16U> block{};
-  for (;;) {
-    const ssize_t got = read(fd.get(), block.data(), block.size());
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return failed("cannot read", path, errno);
-    if (got == 0) return bytes;
-    bytes.append(block.data(), static_cast<std::size_t>(got));
-    if (bytes.size() > bytes_max) {
-      return fail(ErrorCode::corrupt, path.string() + " is larger than the " +
-                                          std::to_string(bytes_max) + " bytes allowed for it");
-    }
-  }
+  TW_TRY(const UniqueFd file, open_regular(path, 0));
+  return read_open(file, path, bytes_max);
+}
+
+Result<std::string> read_foreign_file(const fs::path& path, std::size_t bytes_max) {
+  TW_TRY(const UniqueFd file, open_regular(path, O_NOFOLLOW));
+  return read_open(file, path, bytes_max);
 }
 
 }  // namespace torchwatch::platform

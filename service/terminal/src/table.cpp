@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::size_t kGap = 2;
 constexpr std::size_t kBelowIndent = 4;
+constexpr std::size_t kCellMax = 4000;
 
 std::vector<std::string> lines_of(const std::string& text, std::size_t width) {
   // A line of wrapped text ends before the last column that is given.
@@ -30,7 +31,10 @@ std::size_t widest_word(const std::string& text) {
 }  // namespace
 
 void Table::add(std::vector<Cell> cells) {
-  for (auto& cell : cells) std::ranges::replace(cell.text, '\n', ' ');
+  for (auto& cell : cells) {
+    cell.text = elided(cell.text, kCellMax);
+    std::ranges::replace(cell.text, '\n', ' ');
+  }
   rows_.push_back(std::move(cells));
 }
 
@@ -39,24 +43,26 @@ std::vector<Table::Shown> Table::filled_columns() const {
   for (std::size_t i = 0; i < columns_.size(); ++i) {
     std::size_t widest = 0;
     for (const auto& row : rows_) widest = std::max(widest, width_of(row[i].text));
-    if (widest > 0) shown.push_back({i, std::max(widest, width_of(columns_[i].heading))});
+    if (widest == 0) continue;
+    const auto width = std::max(widest, width_of(columns_[i].heading));
+    shown.push_back({.column = i, .width = width, .least = least_width(i, width)});
   }
   return shown;
 }
 
-std::size_t Table::least_width(const Shown& one) const {
-  const auto& column = columns_[one.column];
-  if (column.align == Align::right || column.fit == Fit::whole) return one.width;
-  if (column.fit == Fit::shorten) return std::min(one.width, column.least);
+std::size_t Table::least_width(std::size_t index, std::size_t width) const {
+  const auto& column = columns_[index];
+  if (column.align == Align::right || column.fit == Fit::whole) return width;
+  if (column.fit == Fit::shorten) return std::min(width, column.least);
   auto least = std::max(column.least, width_of(column.heading));
-  for (const auto& row : rows_) least = std::max(least, widest_word(row[one.column].text));
-  return std::min(one.width, least);
+  for (const auto& row : rows_) least = std::max(least, widest_word(row[index].text));
+  return std::min(width, least);
 }
 
 std::size_t Table::width_with(const std::vector<Shown>& shown, bool narrowed) const {
   auto sum =
       static_cast<std::size_t>(indent_) + kGap * (std::max<std::size_t>(shown.size(), 1) - 1);
-  for (const auto& one : shown) sum += narrowed ? least_width(one) : one.width;
+  for (const auto& one : shown) sum += narrowed ? one.least : one.width;
   return sum;
 }
 
@@ -67,7 +73,7 @@ Table::Layout Table::fitting(int columns) const {
   Layout layout{.beside = filled_columns(), .below = {}};
   auto& shown = layout.beside;
   const auto wraps = [&](const Shown& one) { return columns_[one.column].fit == Fit::wrap; };
-  const auto spare = [&](const Shown& one) { return one.width - least_width(one); };
+  const auto spare = [](const Shown& one) { return one.width - one.least; };
   const auto narrow = [&](auto may_narrow) {
     while (width_with(shown, false) > available) {
       const auto longest = std::ranges::max_element(shown, {}, [&](const Shown& one) {
@@ -98,10 +104,10 @@ std::string Table::lines_beside(const std::vector<Shown>& shown, const std::vect
                                 const Screen& screen) const {
   std::vector<std::vector<std::string>> parts;
   std::size_t height = 1;
-  for (const auto& [column, width] : shown) {
-    const auto& text = cells[column].text;
-    const bool wraps = columns_[column].fit == Fit::wrap;
-    parts.push_back(wraps ? lines_of(text, width) : std::vector{elided(text, width)});
+  for (const auto& one : shown) {
+    const auto& text = cells[one.column].text;
+    const bool wraps = columns_[one.column].fit == Fit::wrap;
+    parts.push_back(wraps ? lines_of(text, one.width) : std::vector{elided(text, one.width)});
     height = std::max(height, parts.back().size());
   }
   std::string text;

@@ -47,14 +47,12 @@ fs::path file_of(const fs::path& folder, const std::string& token) {
 }
 
 Result<bool> keep(const fs::path& written, const fs::path& file) {
-  std::error_code error;
-  // A run is foreign code: behind a link of its making could be a file that only we may read.
-  if (!fs::is_regular_file(fs::symlink_status(written, error))) return false;
-  const auto text = platform::read_file(written, kBytesMax);
-  if (!text && text.error().code == ErrorCode::corrupt) return false;
-  if (!text) return fail(text.error());
+  const auto text = platform::read_foreign_file(written, kBytesMax);
+  if (!text && text.error().code == ErrorCode::unavailable) return fail(text.error());
+  if (!text) return false;
   const auto compressed = platform::gzip(*text);
   if (compressed.empty()) return false;
+  std::error_code error;
   fs::create_directories(file.parent_path(), error);
   if (error) {
     return fail(ErrorCode::unavailable, file.parent_path().string() + ": " + error.message());

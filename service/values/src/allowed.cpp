@@ -139,11 +139,14 @@ bool is_day(const std::string& text) {
 }  // namespace
 
 Allowed<std::string> date_or_version() {
-  return {"a date such as 2026-08-16, or a version such as 2.13.0", [](const std::string& text) {
+  constexpr std::size_t kVersionBytesMax = 64;
+  return {"a date such as 2026-08-16, or a version such as 2.13.0, of at most 64 characters",
+          [](const std::string& text) {
             static const std::regex date(R"(\d{4}-\d{2}-\d{2})");
             static const std::regex version(R"(\d+(\.\d+)*([a-z]+\d+)?(\.dev\d+)?(\+[a-z0-9.]+)?)");
-            if (std::regex_match(text, date)) return is_day(text);
-            return text.empty() || std::regex_match(text, version);
+            // The library's search goes as deep as the text is long.
+            if (text.empty() || text.size() > kVersionBytesMax) return text.empty();
+            return std::regex_match(text, date) ? is_day(text) : std::regex_match(text, version);
           }};
 }
 

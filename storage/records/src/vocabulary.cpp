@@ -9,12 +9,17 @@ namespace torchwatch {
 
 namespace {
 
-Result<int> parse_count(std::string_view name, std::string_view text) {
+// What a runner takes: runner/protocol/src/request_json.cpp.
+constexpr int kBatchMax = 1 << 24;
+constexpr int kThreadsMax = 4096;
+
+Result<int> parse_count(std::string_view name, std::string_view text, int most) {
   int value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size() || value < 1) {
-    return fail(ErrorCode::invalid,
-                std::string(name) + " \"" + std::string(text) + "\" must be a whole number from 1");
+  if (error != std::errc{} || end != text.data() + text.size() || value < 1 || value > most) {
+    return fail(ErrorCode::invalid, std::string(name) + " \"" + std::string(text) +
+                                        "\" must be a whole number from 1 to " +
+                                        std::to_string(most));
   }
   return value;
 }
@@ -41,11 +46,11 @@ Status apply_word(Variant& variant, std::string_view name, std::string_view word
 
 Status apply_variant_part(Variant& variant, std::string_view part) {
   if (part.starts_with("batch=")) {
-    TW_TRY(variant.batch, parse_count("batch", part.substr(6)));
+    TW_TRY(variant.batch, parse_count("batch", part.substr(6), kBatchMax));
     return {};
   }
   if (part.starts_with("threads=")) {
-    TW_TRY(variant.threads, parse_count("threads", part.substr(8)));
+    TW_TRY(variant.threads, parse_count("threads", part.substr(8), kThreadsMax));
     return {};
   }
   for (const std::string_view name : {"precision=", "backend="}) {

@@ -114,6 +114,13 @@ TEST_CASE_METHOD(Fixture, "a commit's facts are read as they were written") {
           std::vector<std::string>{"aten/two.cpp", "docs/a b.md", "src/one.cpp"});
 }
 
+TEST_CASE_METHOD(Fixture, "an author whose name is no UTF-8 is printable") {
+  TestCommit wanted;
+  wanted.subject = "one";
+  wanted.author = "Andr\xe9";
+  CHECK(history().commit(repository.commit(wanted)).value().author_name == "Andr?");
+}
+
 TEST_CASE_METHOD(Fixture, "a root commit has its files as changed paths and no parent") {
   const auto sha = repository.commit("one");
   REQUIRE(history().commit(sha).value().changed_paths == std::vector<std::string>{"src/one.cpp"});

@@ -144,6 +144,17 @@ TEST_CASE_METHOD(Fixture, "a revert that does not apply is a conflict that names
   REQUIRE_THAT(error.message, Catch::Contains("src/f"));
 }
 
+TEST_CASE_METHOD(Fixture, "a subject and a path that are no UTF-8 are printable in every message") {
+  change("base", "src/\xff", "one\n");
+  const auto culprit = change("caf\xe9", "src/\xff", "two\n");
+  change("later", "src/\xff", "three\n");
+  const auto error = history().create_revert(culprit, "main").error();
+  CHECK_THAT(error.message, Catch::Contains("(caf?)") && Catch::Contains("changed src/?"));
+  const auto commit = history().commit(culprit).value();
+  CHECK(commit.subject == "caf?");
+  CHECK(commit.changed_paths == std::vector<std::string>{"src/?"});
+}
+
 TEST_CASE_METHOD(Fixture, "reverting what is undone already, or the first commit, is refused") {
   const auto root = change("base", "f", "one\n");
   const auto culprit = change("culprit", "f", "two\n");

@@ -119,6 +119,12 @@ TEST_CASE("reading is bounded, and knows files from what only looks like one") {
   CHECK(platform::read_file(file, 4).error().code == ErrorCode::corrupt);
   CHECK(platform::read_file(folder.path() / "missing", 4).error().code == ErrorCode::not_found);
   CHECK(platform::read_file(folder.path(), 4).error().code == ErrorCode::invalid);
+  const fs::path link = folder.path() / "link";
+  fs::create_symlink(file, link);
+  CHECK(platform::read_file(link, 5) == std::string("12345"));
+  CHECK(platform::read_foreign_file(file, 5) == std::string("12345"));
+  CHECK(platform::read_foreign_file(link, 5).error().message ==
+        link.string() + " is a link, not a file");
   const fs::path pipe = folder.path() / "pipe";
   REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
   CHECK(platform::read_file(pipe, 4).error().code == ErrorCode::invalid);

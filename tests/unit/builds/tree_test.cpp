@@ -6,6 +6,7 @@
 
 #include "elf_maker.hpp"
 #include "temporary_folder.hpp"
+#include "torchwatch/records/printable.hpp"
 
 namespace torchwatch::builds {
 namespace {
@@ -152,6 +153,27 @@ TEST_CASE("every cut of a library is an error that names it or leaves a tree, ne
       CHECK(mentions(tree.error(), "libtorch.so"));
     }
   }
+}
+
+TEST_CASE("a build-version that cannot be stored and shown as it is, is refused by name") {
+  const std::string version = GENERATE("\xff\xfe", "2.13\x1b[31m");
+  const test::TemporaryFolder folder;
+  write_tree(folder.path());
+  folder.write("build-version", version + "\n");
+  const auto error = error_of(folder.path());
+  CHECK(error.code == ErrorCode::invalid);
+  CHECK(mentions(error, "invalid build-version \"" + printable(version) + "\": must be UTF-8"));
+}
+
+TEST_CASE("a mark that is a link is refused: behind it could be a file that only we may read") {
+  const std::string mark = GENERATE("build-version", "build-hash");
+  const test::TemporaryFolder folder;
+  write_tree(folder.path() / "t");
+  fs::remove(folder.path() / "t" / mark);
+  fs::create_symlink(folder.write("token", "tw_secret"), folder.path() / "t" / mark);
+  const auto error = error_of(folder.path() / "t");
+  CHECK(mentions(error, mark + " is a link, not a file"));
+  CHECK_FALSE(mentions(error, "tw_secret"));
 }
 
 TEST_CASE("an empty build-version is an error") {

@@ -24,14 +24,25 @@ TEST_CASE("a table read back gives inference its batch and leaves everything els
   const auto table = parse_batch_table(to_json(Preset::small, chosen), Preset::small);
   REQUIRE(table.value().size() == 1);
 
-  const auto batch_after = [&](Benchmark benchmark) {
-    apply(*table, benchmark);
-    return benchmark.variant.batch;
+  const auto batch_after = [&](const Benchmark& benchmark) {
+    std::vector<Benchmark> benchmarks{benchmark};
+    apply(*table, benchmarks);
+    return benchmarks.front().variant.batch;
   };
   CHECK(batch_after(benchmark_of("resnet18", Mode::infer)) == 16);
   CHECK(batch_after(benchmark_of("resnet18", Mode::infer, 2)) == 2);
   CHECK(batch_after(benchmark_of("resnet18", Mode::train)) == 0);
   CHECK(batch_after(benchmark_of("drq", Mode::infer)) == 0);
+}
+
+TEST_CASE("a batch that a variant names too is planned once") {
+  const BatchTable table{{"resnet18 cpu", 16}};
+  std::vector<Benchmark> benchmarks{benchmark_of("resnet18", Mode::train),
+                                    benchmark_of("resnet18", Mode::infer),
+                                    benchmark_of("resnet18", Mode::infer, 16)};
+  apply(table, benchmarks);
+  CHECK(benchmarks == std::vector{benchmark_of("resnet18", Mode::train),
+                                  benchmark_of("resnet18", Mode::infer, 16)});
 }
 
 TEST_CASE("the error of an invalid table says what is wrong and how to make one") {

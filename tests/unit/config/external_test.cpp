@@ -55,6 +55,8 @@ TEST_CASE("what is wrong with an external workload is said with its place") {
   CHECK_THAT(error_of(table("m", command, "[]")), Contains("metrics: ") && Contains("one or more"));
   CHECK_THAT(error_of(table("m", command, R"(["device_time"])")),
              Contains("metrics: device_time is not measured on cpu"));
+  CHECK_THAT(error_of(table("m", command, R"(["device_time"])", "device = \"cuda\"\n")),
+             Contains("metrics: device_time needs time beside it"));
   CHECK_THAT(error_of(table("m", command, R"(["output_difference", "output_difference"])")),
              Contains("output_difference, each once"));
   CHECK_THAT(error_of(table("m", command, R"(["time", "throughput"])")),

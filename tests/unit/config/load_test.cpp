@@ -191,6 +191,8 @@ TEST_CASE("an index is an address, and archives need one") {
     CHECK(error_of("[channel]\nsince = \"" + since + "\"\n").find("a date such as 2026-08-16") !=
           std::string::npos);
   }
+  const auto digits = "since = \"" + std::string(300'000, '1') + "\"\n";
+  CHECK(error_of("[channel]\n" + digits).find("of at most 64 characters") != std::string::npos);
   const auto config = loaded(R"([channel]
 kind = "archive"
 index = "https://example.org/libtorch-shared-with-deps-2.15.0.dev{date}%2Bcpu.zip"

@@ -1,6 +1,7 @@
 #include <catch2/catch.hpp>
 
 #include "executor_fixture.hpp"
+#include "torchwatch/records/printable.hpp"
 
 using namespace torchwatch;
 using executor::LocalExecutor;
@@ -78,6 +79,26 @@ TEST_CASE(
   CHECK(mentions(failure_of(test::writes(other)), "another attempt"));
   const std::string padding(protocol::kResultBytesMax, ' ');
   CHECK(mentions(failure_of(test::writes(whole + padding)), "larger than"));
+}
+
+TEST_CASE("a result that is no UTF-8 fails for a reason that can be stored and printed") {
+  auto text = good_json();
+  const std::string workload = "\"attempt\"";
+  text.replace(text.find(workload), workload.size(), "\"\xff\xfe\"");
+  const auto failure = failure_of(test::writes(text));
+  CHECK(mentions(failure, "result is damaged: not complete JSON"));
+  CHECK(failure.reason == printable(failure.reason));
+}
+
+TEST_CASE("a result that is a link is not followed: its end could be our own secret") {
+  const test::TemporaryFolder folder;
+  const auto secret = folder.write("token", "tw_secret");
+  const auto failure = failure_of([&](const process::ProcessSpec& spec, std::stop_token) {
+    std::filesystem::create_symlink(secret, spec.arguments.at(2));
+    return test::ended(process::Exited{0});
+  });
+  CHECK(mentions(failure, "is a link, not a file"));
+  CHECK(failure.reason.find("tw_secret") == std::string::npos);
 }
 
 TEST_CASE("a result cut off anywhere is never believed") {

@@ -67,6 +67,10 @@ TEST_CASE("a spread is rounded up and a confidence down, never to certainty") {
 TEST_CASE("numbers of things are grouped and have their plural") {
   CHECK(figures::count(1, "commit") == "1 commit");
   CHECK(figures::count(1000, "run") == "1,000 runs");
+  CHECK(figures::count(1, "nightly") == "1 nightly");
+  CHECK(figures::count(2, "nightly") == "2 nightlies");
+  CHECK(figures::count(2, "day") == "2 days");
+  CHECK(figures::count(2, "series") == "2 series");
   CHECK(figures::grouped(-123456) == "-123,456");
   CHECK(figures::grouped(-123) == "-123");
   CHECK(figures::difference(Metric::leak_growth, 4096) == "+4,096 bytes/iteration");

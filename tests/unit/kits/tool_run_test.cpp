@@ -32,6 +32,13 @@ TEST_CASE("of what CMake says the text of its errors is shown, not where it stan
         "CMake Error: could not find CMAKE_ROOT");
 }
 
+TEST_CASE("a line of any length is cut, whatever it holds") {
+  const std::string deep(300'000, 'a');
+  CHECK(first_error(deep + ":1: error: one\n").size() <= 4096);
+  CHECK(first_error(deep + "\n").size() <= 4096);
+  CHECK(first_error("CMake Error at a.cmake:1 (message):\n  " + deep + "\n").size() <= 4096);
+}
+
 TEST_CASE("what a failed tool leaves is one line: the error, how it ended, where its output is") {
   const test::TemporaryFolder folder;
   test::FakeProcessRunner processes([](const process::ProcessSpec&, std::stop_token) {

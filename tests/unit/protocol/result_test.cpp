@@ -217,6 +217,18 @@ TEST_CASE("a deeply nested result is refused and costs nothing") {
   REQUIRE(error.message.find("nested deeper") != std::string::npos);
 }
 
+TEST_CASE("a member that an object has twice is refused: readers differ on which one counts") {
+  auto text = to_json(timing_result());
+  text.insert(1, "\"attempt\":\"other\",");
+  const auto error = parse_result(text, "a1").error();
+  CHECK(error.code == ErrorCode::corrupt);
+  CHECK(error.message == "member \"attempt\" is there twice");
+  const auto nested = parse_result(R"({"values":{"time":1,"time":2}})", "a1").error();
+  CHECK(nested.message == "member \"time\" is there twice");
+  const auto apart = parse_result(R"({"values":{"time":1},"time":{"values":{}}})", "a1").error();
+  CHECK(apart.message.find("twice") == std::string::npos);
+}
+
 TEST_CASE("a result larger than the limit is not parsed") {
   const auto error = parse_result(std::string(kResultBytesMax + 1, ' '), "a1").error();
   REQUIRE(error.code == ErrorCode::corrupt);

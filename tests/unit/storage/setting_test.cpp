@@ -56,7 +56,9 @@ TEST_CASE("a setting that cannot be read is named, with what is allowed") {
                                       Contains("did you mean threads?") && Contains("NAME=VALUE"));
   CHECK_THAT(refusal("quick"), Contains("unknown setting \"quick\""));
   CHECK_THAT(refusal("threads=2,,heap=glibc"), Contains("unknown setting \"\""));
-  CHECK_THAT(refusal("threads=none"), Contains("threads \"none\" must be a whole number from 1"));
+  CHECK_THAT(refusal("threads=none"),
+             Contains("threads \"none\" must be a whole number from 1 to 4096"));
+  CHECK_THAT(refusal("batch=99999999999999"), Contains("a whole number from 1 to 16777216"));
   CHECK_THAT(refusal("threads=0"), Contains("threads \"0\" must be"));
   CHECK_THAT(refusal("batch=-1"), Contains("batch \"-1\" must be"));
   CHECK_THAT(refusal("precision=fp8"), Contains("fp8"));

@@ -85,6 +85,14 @@ TEST_CASE("what is copied is whole at any width") {
   }
 }
 
+TEST_CASE("a cell of any length is shortened before it is laid out") {
+  Table table({{"name"}, {.heading = "version", .fit = Table::Fit::whole}});
+  for (int row = 0; row < 20; ++row) {
+    table.add({std::string(300'000, 'n'), std::string(300'000, 'v')});
+  }
+  CHECK(lines_of(table, {.columns = 80}).back().size() < 4100);
+}
+
 TEST_CASE("a column without anything in it is left out, and no cell breaks its line") {
   Table table({{"name"}, {"revoked, UTC"}, {.heading = "reason", .fit = Table::Fit::wrap}});
   table.add({"ci", "", "ninja: exit status 1\nMacros.h:8:2: error"});

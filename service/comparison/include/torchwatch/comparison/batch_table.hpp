@@ -3,6 +3,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "torchwatch/records/error.hpp"
 #include "torchwatch/records/vocabulary.hpp"
@@ -20,7 +21,8 @@ std::string to_json(Preset, const BatchTable&);
 /// Reads a table. Errors: invalid, naming what is wrong: its form, a batch size, another preset.
 Result<BatchTable> parse_batch_table(std::string_view json, Preset);
 
-/// Sets the batch of an inference benchmark that has an entry in the table and no batch of its own.
-void apply(const BatchTable&, Benchmark&);
+/// Sets the batch of each inference benchmark that has an entry in the table and no batch of its
+/// own. Of benchmarks that are equal then, which a variant with that batch makes, the first stays.
+void apply(const BatchTable&, std::vector<Benchmark>&);
 
 }  // namespace torchwatch::comparison

@@ -45,4 +45,9 @@ Result<UniqueFd> open_to_read(const std::filesystem::path&);
 /// `bytes_max` bytes.
 Result<std::string> read_file(const std::filesystem::path&, std::size_t bytes_max);
 
+/// The same of a file that foreign code has made, which a run, a build and a recipe are: behind a
+/// link of its making could be a file that only we may read. Errors: as of read_file; invalid, also
+/// where a link stands in its place.
+Result<std::string> read_foreign_file(const std::filesystem::path&, std::size_t bytes_max);
+
 }  // namespace torchwatch::platform

@@ -43,17 +43,20 @@ class Table {
   /// `indent`: blanks before each line.
   explicit Table(std::vector<Column> columns, int indent = 0)
       : columns_(std::move(columns)), indent_(indent) {}
-  /// Adds a row of as many cells as there are columns. Line breaks in a cell become blanks.
+  /// Adds a row of as many cells as there are columns. Line breaks in a cell become blanks, and one
+  /// of more than 4,000 characters, which only text of others has, loses its middle.
   void add(std::vector<Cell> cells);
   bool empty() const { return rows_.empty(); }
   void print(std::ostream&, const Screen&) const;
-  /// The whole table as Markdown: nothing is shortened, no column that has something is left out.
+  /// The whole table as Markdown: nothing more is shortened, no column that has something is left
+  /// out.
   std::string markdown() const;
 
  private:
   struct Shown {
     std::size_t column = 0;
     std::size_t width = 0;
+    std::size_t least = 0;  ///< what `width` may become
   };
   /// The columns that stand beside each other, and those whose text stands below its row.
   struct Layout {
@@ -61,7 +64,7 @@ class Table {
     std::vector<std::size_t> below;
   };
   std::vector<Shown> filled_columns() const;
-  std::size_t least_width(const Shown&) const;
+  std::size_t least_width(std::size_t column, std::size_t width) const;
   std::size_t width_with(const std::vector<Shown>&, bool narrowed) const;
   Layout fitting(int columns) const;
   std::string lines_beside(const std::vector<Shown>&, const std::vector<Cell>&,
