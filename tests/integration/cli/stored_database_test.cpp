@@ -299,9 +299,10 @@ TEST_CASE("nightly with nothing due says so in one sentence, which is success") 
   const auto printed = line.run({"nightly"});
   INFO(printed.err);
   CHECK(printed.status == 0);
-  CHECK_THAT(printed.out, Contains("Nothing is due: 2026-08-17 has no verdict: comparison 1 is "
-                                   "cancelled") &&
-                              Contains("`torchwatch comparison retry 1` takes it up again."));
+  CHECK_THAT(printed.out,
+             Contains("Nothing is due: 2.14.0.dev20260817 has no verdict: comparison 1 is "
+                      "cancelled") &&
+                 Contains("`torchwatch comparison retry 1` takes it up again."));
   CHECK(line.run({"nightly", "--events"}).out == "{\"comparisons\":[],\"schema\":1}\n");
   CHECK(json::parse(line.run({"nightly", "--json"}).out) ==
         json{{"schema", 1}, {"comparisons", json::array()}});
