@@ -42,9 +42,8 @@ Result<std::optional<Annotation>> culprit_of(const IncidentRow& incident, const 
   const auto culprit = result.is_object() ? result.value("culprit", json(nullptr)) : json(nullptr);
   if (!culprit.is_string()) return std::nullopt;
   auto text = "commit " + culprit.get<std::string>();
-  const bool is_doubtful =
-      result.value("revert", "") == spelling(bisection::RevertOutcome::change_stays);
-  if (is_doubtful) text += ", " + std::string(report::kInDoubt);
+  constexpr auto kStays = bisection::RevertOutcome::change_stays;
+  if (result.value("revert", "") == spelling(kStays)) text += ", " + std::string(report::kInDoubt);
   return Annotation{search.ended_at, "culprit", text, url_of("/api/v1/bisections", search.id)};
 }
 

@@ -22,12 +22,13 @@ using nlohmann::json;
 /// Reads the series that a path names. Errors: invalid, saying which part names nothing.
 Result<Series> series_of(const Request& request) {
   const auto& parts = request.path_parameters;
-  Series series;
-  series.benchmark.workload = parts.at("workload");
-  TW_TRY(series.benchmark.configuration, parse_configuration(parts.at("configuration")));
-  TW_TRY(series.benchmark.variant, parse_variant(parts.at("variant")));
-  TW_TRY(series.metric, parse_metric(parts.at("metric")));
-  return series;
+  const auto configuration = parse_configuration(parts.at("configuration"));
+  const auto variant = parse_variant(parts.at("variant"));
+  const auto metric = parse_metric(parts.at("metric"));
+  if (!configuration) return fail(configuration.error().as(ErrorCode::not_found));
+  if (!variant) return fail(variant.error().as(ErrorCode::not_found));
+  if (!metric) return fail(metric.error().as(ErrorCode::not_found));
+  return Series{{parts.at("workload"), *configuration, *variant}, *metric};
 }
 
 /// A value of a run, with the build that it measured.
@@ -153,40 +154,38 @@ std::array<json, kColumns.size()> row_of(const storage::PastValue& past, const R
 
 Result<Reply> get_history(const Request& request, const Backend& backend) {
   TW_TRY(const auto page, http::page_of(request, {"machine_class"}));
-  const auto series = series_of(request);
-  if (!series) return fail(series.error().as(ErrorCode::not_found));
+  TW_TRY(const auto series, series_of(request));
   TW_TRY(const auto of_class, class_named_by(page));
   TW_TRY(const auto values,
          storage::RunStore(backend.database)
-             .history(*series, page.limit, storage::RunStore::HistoryOf::all_builds, of_class));
-  if (values.empty()) TW_TRY_VOID(named_workload(backend, series->benchmark.workload));
+             .history(series, page.limit, storage::RunStore::HistoryOf::all_builds, of_class));
+  if (values.empty()) TW_TRY_VOID(named_workload(backend, series.benchmark.workload));
   storage::BuildStore builds(backend.database);
   std::map<storage::Id, storage::BuildRow> known;
-  json out = report::json_of(*series);
+  json out = report::json_of(series);
   TW_TRY(out["machine_class"], class_of(values, backend));
   out["values"] = json::array();
   for (const auto& value : values) {
     TW_TRY(out["values"].emplace_back(), value_json(value, request, builds, known));
   }
-  TW_TRY(out["annotations"], annotations_of(*series, values, backend));
-  TW_TRY(out["noise"], noise_json(*series, backend));
-  TW_TRY(out["drift_reference"], drift_json(*series, request, backend));
+  TW_TRY(out["annotations"], annotations_of(series, values, backend));
+  TW_TRY(out["noise"], noise_json(series, backend));
+  TW_TRY(out["drift_reference"], drift_json(series, request, backend));
   return http::object_reply(out);
 }
 
 Result<Reply> get_past(const Request& request, const Backend& backend) {
   TW_TRY_VOID(http::refuse_parameters(request));
-  const auto series = series_of(request);
-  if (!series) return fail(series.error().as(ErrorCode::not_found));
-  TW_TRY(const auto past, backend.past_of(*series));
-  if (past.empty()) TW_TRY_VOID(named_workload(backend, series->benchmark.workload));
+  TW_TRY(const auto series, series_of(request));
+  TW_TRY(const auto past, backend.past_of(series));
+  if (past.empty()) TW_TRY_VOID(named_workload(backend, series.benchmark.workload));
   std::array<json::array_t, kColumns.size()> columns;
   for (auto& column : columns) column.reserve(past.size());
   for (const auto& each : past) {
     auto row = row_of(each, request);
     for (std::size_t i = 0; i < row.size(); ++i) columns.at(i).push_back(std::move(row.at(i)));
   }
-  json out = report::json_of(*series);
+  json out = report::json_of(series);
   out["comparison_url"] = "/api/v1/comparisons/";
   for (std::size_t i = 0; i < columns.size(); ++i) out[kColumns.at(i)] = std::move(columns.at(i));
   return http::object_reply(out);

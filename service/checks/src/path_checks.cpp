@@ -8,7 +8,7 @@
 #include <system_error>
 
 #include "torchwatch/checks/checks.hpp"
-#include "torchwatch/comparison/batch_table.hpp"
+#include "torchwatch/documents/batch_table.hpp"
 #include "torchwatch/figures/figures.hpp"
 #include "torchwatch/platform/folder.hpp"
 #include "torchwatch/platform/publish.hpp"

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "torchwatch/comparison/batch_table.hpp"
 #include "torchwatch/comparison/external_workloads.hpp"
 #include "torchwatch/config/classes.hpp"
+#include "torchwatch/documents/batch_table.hpp"
 #include "torchwatch/platform/publish.hpp"
 #include "torchwatch/records/suggestion.hpp"
 

@@ -21,8 +21,8 @@ using storage::VerdictRow;
 /// How many of the newest are shown: each nightly measures an open incident again.
 constexpr int kRechecksShown = 10;
 
-/// What was lost runs again, however slowly. "Unchanged" is also a rest below the threshold: gone is
-/// what cannot be half of it any more.
+/// What was lost runs again, however slowly. "Unchanged" is also a rest below the threshold: gone
+/// is what cannot be half of it any more.
 bool is_gone(IncidentKind kind, const storage::IncidentSeriesRow& was, const VerdictRow& now) {
   if (now.verdict == Verdict::regressed) return kind == IncidentKind::lost;
   if (now.verdict != Verdict::unchanged && now.verdict != Verdict::improved) return false;
@@ -35,24 +35,19 @@ bool is_still_there(IncidentKind kind, Verdict verdict) {
   return verdict == Verdict::failed || verdict == Verdict::unsupported;
 }
 
-/// The verdicts on the incident's own series, as far as there are any.
-std::vector<VerdictRow> verdicts_on(const IncidentRow& incident,
-                                    const std::vector<VerdictRow>& all) {
-  std::vector<VerdictRow> own;
+/// The series of the incident that are worse still, largest first.
+std::vector<storage::IncidentSeriesRow> worse_series(const IncidentRow& incident,
+                                                     const std::vector<VerdictRow>& all) {
+  std::vector<VerdictRow> worse;
   for (const auto& row : incident.series) {
     const auto found = std::ranges::find(all, row.series, &VerdictRow::series);
-    if (found != all.end()) own.push_back(*found);
+    if (found != all.end() && found->verdict == Verdict::regressed) worse.push_back(*found);
   }
-  return own;
-}
-
-std::vector<storage::IncidentSeriesRow> worse_series(std::vector<VerdictRow> verdicts) {
-  std::erase_if(verdicts, [](const auto& row) { return row.verdict != Verdict::regressed; });
-  std::ranges::stable_sort(verdicts, [](const auto& left, const auto& right) {
+  std::ranges::stable_sort(worse, [](const auto& left, const auto& right) {
     return is_larger(effect_of(left), effect_of(right));
   });
   std::vector<storage::IncidentSeriesRow> rows;
-  for (const auto& verdict : verdicts) rows.push_back(storage::incident_series(verdict));
+  for (const auto& verdict : worse) rows.push_back(storage::incident_series(verdict));
   return rows;
 }
 
@@ -66,7 +61,7 @@ Result<Recheck> recheck_of(storage::Database& database, const IncidentRow& incid
                  .candidate = candidate.name,
                  .origin = candidate.origin,
                  .outcome = outcome,
-                 .worse = worse_series(verdicts_on(incident, verdicts))};
+                 .worse = worse_series(incident, verdicts)};
 }
 
 std::string outcome_text(const Recheck& recheck) {

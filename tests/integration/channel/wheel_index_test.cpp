@@ -391,8 +391,7 @@ TEST_CASE("a fetch that is killed once the release is there is not done again") 
       {});
   const auto* const end = std::get_if<process::Signalled>(&outcome.end);
   INFO(outcome.output);
-  REQUIRE(end != nullptr);
-  CHECK(end->signal == SIGKILL);
+  REQUIRE((end != nullptr && end->signal == SIGKILL));
   CHECK(python.fetch());
   CHECK(python.calls().size() == 1);
 }

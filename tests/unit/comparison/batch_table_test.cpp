@@ -1,4 +1,4 @@
-#include "torchwatch/comparison/batch_table.hpp"
+#include "torchwatch/documents/batch_table.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "torchwatch/comparison/batch_table.hpp"
+#include "torchwatch/documents/batch_table.hpp"
 #include "torchwatch/comparison/services.hpp"
 #include "torchwatch/storage/rows.hpp"
 
