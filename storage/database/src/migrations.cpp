@@ -25,10 +25,13 @@ std::string version_text(Connection& connection, int version) {
 }
 
 Error newer(Connection& connection, int version, int ours) {
+  const auto backup = backup_before_migration(connection.path, ours);
+  std::error_code ignored;
+  const bool has_backup = std::filesystem::exists(backup, ignored);
   return {ErrorCode::conflict,
           version_text(connection, version) + "; this torchwatch knows versions up to " +
-              std::to_string(ours) + ": run the newer torchwatch that wrote it, or restore " +
-              backup_before_migration(connection.path, ours).string()};
+              std::to_string(ours) + ": run the newer torchwatch that wrote it" +
+              (has_backup ? ", or restore " + backup.string() : "")};
 }
 
 Status check_owner(Connection& connection) {

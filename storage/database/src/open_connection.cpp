@@ -22,6 +22,13 @@ Status require_file(const std::filesystem::path& path) {
               "run torchwatch serve or nightly first, or correct [storage] path");
 }
 
+Status require_no_folder(const std::filesystem::path& path) {
+  std::error_code error;
+  if (!std::filesystem::is_directory(path, error)) return {};
+  return fail(ErrorCode::invalid, "[storage] path " + path.string() + " is a folder",
+              "name the database's file: " + (path / "torchwatch.sqlite").string());
+}
+
 /// Adds sha256(data) to SQL, for the invariants.
 void add_sha256(SQLite::Database& sqlite) {
   const auto function = [](sqlite3_context* context, int, sqlite3_value** arguments) {
@@ -175,6 +182,7 @@ Status check_files(const Connection& connection) {
 
 Result<std::unique_ptr<Connection>> open_connection(const OpenOptions& options) {
   const auto path = true_path(options.path);
+  TW_TRY_VOID(require_no_folder(path));
   return guarded(path, [&] {
     return options.read_only || options.beside_writer ? open_without_lock(options, path)
                                                       : open_writer(options, path);

@@ -182,6 +182,15 @@ TEST_CASE_METHOD(OneFile, "a reader writes nothing and needs a file that exists"
   REQUIRE(reader->check_invariants().value().empty());
 }
 
+TEST_CASE_METHOD(OneFile, "a path that is a folder is refused by its name") {
+  std::filesystem::create_directories(path);
+  for (const bool read_only : {false, true}) {
+    const auto error = Database::open({path, "", read_only}).error();
+    CHECK(error.code == ErrorCode::invalid);
+    CHECK(error.message == "[storage] path " + path.string() + " is a folder");
+  }
+}
+
 TEST_CASE_METHOD(OneFile, "a newer program's database is refused and left as it is") {
   const int known = open().value()->schema_version();
   test::raw_sql(path, "PRAGMA user_version = " + std::to_string(known + 1));
@@ -191,9 +200,12 @@ TEST_CASE_METHOD(OneFile, "a newer program's database is refused and left as it 
     REQUIRE(error.code == ErrorCode::conflict);
     REQUIRE_THAT(error.message, Catch::Contains("version " + std::to_string(known + 1)));
     REQUIRE_THAT(error.message, Catch::Contains("up to " + std::to_string(known)));
-    REQUIRE_THAT(error.message, Catch::Contains("run the newer torchwatch"));
+    REQUIRE_THAT(error.message, Catch::EndsWith("run the newer torchwatch that wrote it"));
   }
   REQUIRE(content_of(path) == before);
+  const auto backup = path.string() + ".v" + std::to_string(known) + ".backup";
+  std::ofstream(backup) << "what the newer program kept";
+  CHECK_THAT(open().error().message, Catch::EndsWith(", or restore " + backup));
 }
 
 TEST_CASE_METHOD(OneFile, "a reader asks for a migration instead of reading an older schema") {
@@ -273,13 +285,10 @@ TEST_CASE_METHOD(OneFile, "a damaged page is called damaged, by reading and by t
 }
 
 TEST_CASE_METHOD(OneFile, "a path that cannot be opened is unavailable, and named") {
-  std::filesystem::create_directories(path);  // a folder where the file should be
-  const auto error = open().error();
+  const auto file = folder.write("file", "");  // where the folder should be
+  const auto error = Database::open({file / "x.sqlite", "", false}).error();
   REQUIRE(error.code == ErrorCode::unavailable);
-  REQUIRE_THAT(error.message, Catch::Contains(path.string()));
-  folder.write("file", "");
-  REQUIRE(Database::open({folder.path() / "file" / "x.sqlite", "", false}).error().code ==
-          ErrorCode::unavailable);
+  REQUIRE_THAT(error.message, Catch::Contains(file.string()));
 }
 
 TEST_CASE_METHOD(
