@@ -60,7 +60,6 @@ Result<Reply> get_samples(const Request&, const Backend&);
 
 Result<Reply> list_workloads(const Request&, const Backend&);
 Result<Reply> get_workload(const Request&, const Backend&);
-/// One as get_workload answers it. Errors: not_found (neither in the suite nor stored).
 Result<nlohmann::json> named_workload(const Backend&, const std::string& name);
 /// One build is run in passes that time nothing.
 Result<Reply> ask_for_measurement(const Request&, const Backend&);
@@ -117,8 +116,7 @@ inline nlohmann::json name_of(const storage::BuildRow& build, const Request& req
   return name_of(build.origin, build.name, request);
 }
 
-/// A text that may hold paths and the output of programs: null where there is none, and for
-/// strangers.
+/// A text that may hold paths and the output of programs: null without one, and for strangers.
 inline nlohmann::json text_of(const std::string& text, const Request& request) {
   return text.empty() || !request.is_trusted ? nlohmann::json(nullptr) : nlohmann::json(text);
 }

@@ -99,8 +99,7 @@ Result<Decision> asked_of(const Request& request, DecisionKind kind) {
 }
 
 /// Makes the decision and answers with the incident. A request with an Idempotency-Key may be a
-/// repetition whose first answer was lost: if the incident is as it asks, it gets that answer
-/// again.
+/// repetition whose first answer was lost: if the incident is as it asks, it gets it again.
 Result<Reply> decide(const Request& request, const Backend& backend, DecisionKind kind) {
   TW_TRY_VOID(http::refuse_parameters(request));
   TW_TRY_VOID(check_key(request));
