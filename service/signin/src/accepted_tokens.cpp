@@ -12,8 +12,8 @@ constexpr std::chrono::minutes kNotedEvery{1};
 }  // namespace
 
 Result<std::string> token_of_file(const std::filesystem::path& file) {
-  TW_TRY(auto token, secrets::read_secret(file));
-  if (token.size() >= kLengthMin) return token;
+  auto token = secrets::read_secret(file);
+  if (!token || token->size() >= kLengthMin) return token;
   return fail(ErrorCode::invalid, "the token in " + file.string() +
                                       " can be guessed: it must have " +
                                       std::to_string(kLengthMin) +
