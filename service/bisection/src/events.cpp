@@ -2,6 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "torchwatch/documents/vocabulary_json.hpp"
+
 namespace torchwatch::bisection {
 namespace {
 
@@ -209,8 +211,9 @@ EventKind kind_of(const BisectionEvent& event) {
 
 storage::BisectionEventRow row_of(const BisectionEvent& event, int ordinal) {
   const auto body = std::visit([](const auto& known) { return body_of(known); }, event);
-  return {
-      .ordinal = ordinal, .kind = std::string(spelling(kind_of(event))), .body_json = body.dump()};
+  return {.ordinal = ordinal,
+          .kind = std::string(spelling(kind_of(event))),
+          .body_json = stored_text(body)};
 }
 
 Result<BisectionEvent> parse_event(const storage::BisectionEventRow& row) {

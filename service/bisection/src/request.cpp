@@ -1,6 +1,11 @@
 #include "torchwatch/bisection/request.hpp"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <set>
+
+#include "torchwatch/comparison/external_workloads.hpp"
+#include "torchwatch/documents/vocabulary_json.hpp"
 
 namespace torchwatch::bisection {
 namespace {
@@ -38,6 +43,38 @@ std::vector<T> or_default(const std::vector<T>& asked, std::vector<T> otherwise)
   return asked.empty() ? std::move(otherwise) : asked;
 }
 
+std::vector<Configuration> configurations_of(const config::ExternalWorkload& workload) {
+  std::vector<Configuration> configurations;
+  for (const auto mode : workload.modes) configurations.push_back({workload.device, mode});
+  return configurations;
+}
+
+/// Returns the words of the values: "cpu-train, cpu-infer".
+template <typename T>
+std::string listed(const std::vector<T>& values) {
+  std::string text;
+  for (const auto& value : values)
+    text += (text.empty() ? "" : ", ") + std::string(to_string(value));
+  return text;
+}
+
+/// Refuses what an external workload is never measured for.
+Status require_stated(const config::ExternalWorkload& workload, Configuration configuration,
+                      Metric metric) {
+  const auto configurations = configurations_of(workload);
+  if (std::ranges::find(configurations, configuration) == configurations.end()) {
+    return fail(ErrorCode::invalid,
+                "workload " + workload.name + " is not measured in " + to_string(configuration),
+                "its [[suite.external]] names " + listed(configurations));
+  }
+  if (std::ranges::find(workload.metrics, metric) == workload.metrics.end()) {
+    return fail(ErrorCode::invalid,
+                "workload " + workload.name + " does not state " + std::string(to_string(metric)),
+                "its [[suite.external]] names the metrics " + listed(workload.metrics));
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<BisectionRequest> parse_bisection_request(const std::string& text) {
@@ -60,21 +97,28 @@ std::string to_json(const BisectionRequest& request) {
   if (!request.good.empty()) object["good"] = request.good;
   if (!request.bad.empty()) object["bad"] = request.bad;
   if (!request.suspect.empty()) object["suspect"] = request.suspect;
-  return object.dump();
+  return stored_text(object);
 }
 
-std::vector<Series> named_series(const BisectionRequest& request) {
+Result<std::vector<Series>> named_series(const config::Config& config,
+                                         const BisectionRequest& request) {
   const auto& asked = request.selection;
   std::vector<Series> all_series;
   for (const auto& workload : asked.workloads) {
-    for (const auto& configuration : or_default(asked.configurations, both_modes(Device::cpu))) {
-      for (const auto& variant : or_default(asked.variants, {Variant{}})) {
-        for (const auto metric : or_default(asked.metrics, {Metric::time})) {
+    const auto* external = comparison::external_workload(config, workload);
+    const auto otherwise =
+        external == nullptr ? both_modes(Device::cpu) : configurations_of(*external);
+    for (const auto& configuration : or_default(asked.configurations, otherwise)) {
+      for (const auto metric : or_default(asked.metrics, {Metric::time})) {
+        if (external != nullptr) TW_TRY_VOID(require_stated(*external, configuration, metric));
+        for (const auto& variant : or_default(asked.variants, {Variant{}})) {
           all_series.push_back({{workload, configuration, variant}, metric});
         }
       }
     }
   }
+  std::set<Series> seen;
+  std::erase_if(all_series, [&](const Series& each) { return !seen.insert(each).second; });
   return all_series;
 }
 

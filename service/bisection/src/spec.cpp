@@ -6,6 +6,7 @@
 
 #include "torchwatch/detect/memory_verdict.hpp"
 #include "torchwatch/detect/output_verdict.hpp"
+#include "torchwatch/documents/vocabulary_json.hpp"
 #include "torchwatch/storage/build_store.hpp"
 
 namespace torchwatch::bisection {
@@ -43,7 +44,7 @@ std::string to_json(const BisectionSpec& spec) {
   if (spec.base != 0) object["base"] = spec.base;
   if (!spec.base_folder.empty()) object["base_folder"] = spec.base_folder;
   if (spec.dispute) object["dispute"] = *spec.dispute;
-  return object.dump();
+  return stored_text(object);
 }
 
 Result<BisectionSpec> parse_bisection_spec(std::string_view text) {

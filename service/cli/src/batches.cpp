@@ -82,7 +82,7 @@ Outcome run_batches(const Invocation& invocation, const BatchOptions& options) {
         options.out, comparison::to_json(preset, measurement::table_of(choices))));
   }
   if (invocation.json) {
-    invocation.out << batches_json(choices).dump(2) << '\n';
+    commands::print_json(invocation, batches_json(choices));
   } else {
     print(invocation, choices);
   }

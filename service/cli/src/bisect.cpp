@@ -32,7 +32,7 @@ Outcome bisect_here(const Invocation& invocation, commands::SessionOfCommand& op
   if (invocation.json) {
     auto object = report::result_of(row);
     object["schema"] = 1;
-    invocation.out << object.dump(2) << '\n';
+    commands::print_json(invocation, object);
   } else if (invocation.markdown) {
     auto& services = opened.services();
     TW_TRY_VOID(commands::print_page(invocation, services.config, services.database,

@@ -96,7 +96,7 @@ Outcome run_check(const Invocation& invocation, const CheckOptions& options) {
       print_noise(invocation.out << '\n', noise, config.detect.threshold, invocation.screen);
     }
   }
-  if (invocation.json) invocation.out << json.dump(2) << '\n';
+  if (invocation.json) commands::print_json(invocation, json);
   return checked.status;
 }
 

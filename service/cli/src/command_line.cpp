@@ -30,10 +30,8 @@ void print_json(const Invocation& invocation, const Error& error) {
   const nlohmann::json parts{{"code", word_of(error.code)},
                              {"message", error.message},
                              {"remedy", report::text_or_null(error.remedy)}};
-  // An argument in the message may be any bytes; JSON is UTF-8.
-  invocation.out << nlohmann::json{{"schema", 1}, {"error", parts}}.dump(
-                        2, ' ', false, nlohmann::json::error_handler_t::replace)
-                 << std::endl;
+  commands::print_json(invocation, nlohmann::json{{"schema", 1}, {"error", parts}});
+  invocation.out.flush();
 }
 
 /// Whether arguments that could not be parsed ask for JSON.

@@ -97,7 +97,7 @@ Status print_observed(const commands::Invocation& invocation, comparison::Servic
   if (invocation.json) {
     const json all{
         {"schema", 1}, {"build", build.name}, {"figures", json::array()}, {"observed", listed}};
-    invocation.out << all.dump(2) << '\n';
+    commands::print_json(invocation, all);
     return {};
   }
   commands::print_table(invocation, table);

@@ -20,7 +20,7 @@ Outcome run_init(const Invocation& invocation) {
   const auto checked = check(config);
   if (invocation.json) {
     const nlohmann::json answer{{"schema", 1}, {"file", file.string()}, {"items", checked.json}};
-    invocation.out << answer.dump(2) << '\n';
+    commands::print_json(invocation, answer);
     return ExitStatus::done;
   }
   invocation.out << "Wrote " << file.string()

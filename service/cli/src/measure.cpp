@@ -144,7 +144,7 @@ Outcome run_measure(const Invocation& invocation, const MeasureOptions& options)
       print_efficiency(invocation, efficiency);
     }
   }
-  if (invocation.json) invocation.out << json.dump(2) << '\n';
+  if (invocation.json) commands::print_json(invocation, json);
   return ExitStatus::done;
 }
 

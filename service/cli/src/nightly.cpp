@@ -51,8 +51,8 @@ bool is_with_itself(const storage::ComparisonRow& comparison) {
          comparison.purpose == storage::Purpose::study;
 }
 
-void print_json(const Invocation& invocation, const nlohmann::json& comparisons) {
-  invocation.out << nlohmann::json{{"schema", 1}, {"comparisons", comparisons}}.dump(2) << '\n';
+void print_list(const Invocation& invocation, const nlohmann::json& comparisons) {
+  commands::print_json(invocation, nlohmann::json{{"schema", 1}, {"comparisons", comparisons}});
 }
 
 /// Prints all of them, none included, and returns the status that they mean together.
@@ -77,7 +77,7 @@ Outcome show(const Invocation& invocation, comparison::Services& services,
           invocation, [&](auto& out) { terminal::print(out, facts, all, invocation.screen); });
     }
   }
-  if (invocation.json) print_json(invocation, array);
+  if (invocation.json) print_list(invocation, array);
   return status;
 }
 
@@ -108,7 +108,7 @@ Outcome show_nothing_due(const Invocation& invocation, storage::Database& databa
                 "`torchwatch build list` says why");
   }
   if (invocation.json) {
-    print_json(invocation, nlohmann::json::array());
+    print_list(invocation, nlohmann::json::array());
     return ExitStatus::done;
   }
   TW_TRY(const auto nightly, report::newest_nightly(database));

@@ -291,7 +291,7 @@ Outcome run_status(const Invocation& invocation, const StatusOptions& options) {
   TW_TRY(const auto facts, gather_status(*database, config));
   if (invocation.json) {
     TW_TRY(const auto object, to_json(*database, facts));
-    invocation.out << object.dump(2) << '\n';
+    commands::print_json(invocation, object);
   } else {
     commands::print_linked(invocation,
                            [&](auto& out) { terminal::print(out, facts, invocation.screen); });

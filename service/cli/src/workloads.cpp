@@ -77,7 +77,7 @@ Outcome show_coverage(const Invocation& invocation, daemon::Application& applica
   TW_TRY(const auto listed, inquiry::registered_workloads(application, build, invocation.stop));
   TW_TRY(const auto covered, cover(application.services(), build, listed, invocation.stop));
   if (invocation.json) {
-    invocation.out << terminal::coverage_json(covered).dump(2) << '\n';
+    commands::print_json(invocation, terminal::coverage_json(covered));
   } else {
     terminal::print_coverage(invocation.out, covered, invocation.screen);
   }

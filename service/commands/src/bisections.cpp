@@ -95,7 +95,7 @@ Outcome run_show(const Invocation& invocation, storage::Id id) {
     auto object = report::json_of(row);
     object["schema"] = 1;
     object["bisection_trace"] = report::json_list(trace);
-    invocation.out << object.dump(2) << '\n';
+    print_json(invocation, object);
     return ExitStatus::done;
   }
   if (invocation.markdown) {

@@ -85,12 +85,10 @@ Outcome run_fetch(const Invocation& invocation, const std::string& name) {
   TW_TRY_VOID(reserve_disk(opened));
   TW_TRY(const auto row, daemon::resolve_build(*opened.application, name, invocation.stop));
   if (invocation.json) {
-    invocation.out << nlohmann::json{{"schema", 1},
-                                     {"name", row.name},
-                                     {"version", text_or_null(row.version)},
-                                     {"folder", row.folder}}
-                          .dump(2)
-                   << '\n';
+    print_json(invocation, nlohmann::json{{"schema", 1},
+                                          {"name", row.name},
+                                          {"version", text_or_null(row.version)},
+                                          {"folder", row.folder}});
   } else {
     invocation.out << row.name << " is at " << row.folder << '\n';
   }

@@ -152,7 +152,7 @@ Outcome print(const Invocation& invocation, storage::Database& database,
   if (invocation.json) {
     TW_TRY(auto object, to_json(database, facts));
     object["schema"] = 1;
-    invocation.out << object.dump(2) << '\n';
+    print_json(invocation, object);
   } else if (invocation.markdown) {
     TW_TRY(const auto config, invocation.load_config());
     TW_TRY_VOID(print_page(invocation, config, database, page_of(facts.comparison)));

@@ -20,7 +20,7 @@ Outcome run_backup(const Invocation& invocation, const fs::path& file) {
   TW_TRY(const auto database, open_reader(invocation));
   TW_TRY_VOID(storage::back_up(*database, file));
   if (invocation.json) {
-    invocation.out << nlohmann::json{{"schema", 1}, {"backup", file.string()}}.dump(2) << '\n';
+    print_json(invocation, nlohmann::json{{"schema", 1}, {"backup", file.string()}});
   } else {
     std::error_code ignored;
     const auto size = static_cast<std::int64_t>(fs::file_size(file, ignored));
@@ -35,7 +35,7 @@ Outcome run_restore(const Invocation& invocation, const fs::path& file) {
   TW_TRY(const auto kept, storage::restore(file, config.storage.path));
   if (invocation.json) {
     const nlohmann::json replaced = kept.empty() ? nlohmann::json() : nlohmann::json(kept.string());
-    invocation.out << nlohmann::json{{"schema", 1}, {"replaced", replaced}}.dump(2) << '\n';
+    print_json(invocation, nlohmann::json{{"schema", 1}, {"replaced", replaced}});
     return ExitStatus::done;
   }
   invocation.out << "restored " << config.storage.path.string() << " from " << file.string()
@@ -61,7 +61,7 @@ Outcome run_check(const Invocation& invocation) {
 Outcome hand_over_gc(const Invocation& invocation, const control::ControlClient& daemon) {
   TW_TRY_VOID(daemon.post("/api/v1/database/gc", nlohmann::json::object()));
   if (invocation.json) {
-    invocation.out << nlohmann::json{{"schema", 1}, {"state", "pending"}}.dump(2) << '\n';
+    print_json(invocation, nlohmann::json{{"schema", 1}, {"state", "pending"}});
   } else {
     invocation.out << "The daemon, process " << daemon.process()
                    << ", does it before its next item of work, and its log says what went.\n";
@@ -85,12 +85,10 @@ Outcome run_gc(const Invocation& invocation) {
                           {"packages", sizes.packages}};
   };
   if (invocation.json) {
-    invocation.out << nlohmann::json{{"schema", 1},
-                                     {"bytes_before", size(tidied.before)},
-                                     {"bytes_after", size(tidied.after)},
-                                     {"copies_removed", tidied.copies.size()}}
-                          .dump(2)
-                   << '\n';
+    print_json(invocation, nlohmann::json{{"schema", 1},
+                                          {"bytes_before", size(tidied.before)},
+                                          {"bytes_after", size(tidied.after)},
+                                          {"copies_removed", tidied.copies.size()}});
     return ExitStatus::done;
   }
   invocation.out << "cache: " << figures::bytes(tidied.after.sum()) << ", before "

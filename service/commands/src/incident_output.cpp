@@ -198,7 +198,7 @@ Outcome show_incident(const Invocation& invocation, storage::Id id) {
   TW_TRY(const auto shown, gather_incident(*database, config, id));
   const auto& facts = shown.facts;
   if (invocation.json) {
-    invocation.out << json_of(shown).dump(2) << '\n';
+    print_json(invocation, json_of(shown));
     return ExitStatus::done;
   }
   if (invocation.markdown) return print_issue(invocation, facts);

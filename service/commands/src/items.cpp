@@ -6,7 +6,7 @@ namespace torchwatch::commands {
 
 void print(const Invocation& invocation, const Items& items, const std::string& nothing) {
   if (invocation.json) {
-    invocation.out << nlohmann::json{{"schema", 1}, {"items", items.json}}.dump(2) << '\n';
+    print_json(invocation, nlohmann::json{{"schema", 1}, {"items", items.json}});
   } else if (items.table.empty()) {
     invocation.out << nothing << '\n';
   } else {
@@ -22,9 +22,12 @@ Outcome report_done(const Invocation& invocation, Done done) {
   auto& object = done.more;
   object.update(
       {{"schema", 1}, {"kind", done.kind}, {"item", done.item}, {"message", done.message}});
-  // A name that was given may be any bytes; JSON is UTF-8.
-  invocation.out << object.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
+  print_json(invocation, object);
   return ExitStatus::done;
+}
+
+void print_json(const Invocation& invocation, const nlohmann::json& document) {
+  invocation.out << document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
 }
 
 void add_limit(CLI::App& list, int& limit) {

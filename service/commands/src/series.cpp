@@ -170,7 +170,7 @@ Outcome run_show(const Invocation& invocation, const Options& options) {
     objects.push_back(std::move(each.object));
   }
   if (invocation.json) {
-    invocation.out << json{{"schema", 1}, {"items", objects}}.dump(2) << '\n';
+    print_json(invocation, json{{"schema", 1}, {"items", objects}});
   }
   return ExitStatus::done;
 }

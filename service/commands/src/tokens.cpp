@@ -42,12 +42,10 @@ Outcome run_create(const Invocation& invocation, const NewToken& wanted) {
   const json body{{"name", wanted.name}, {"scopes", to_string(scopes)}, {"sha256", sha256}};
   TW_TRY_VOID(make(invocation, {.path = "/api/v1/tokens", .body = body, .without_daemon = add}));
   if (invocation.json) {
-    invocation.out << json{{"schema", 1},
-                           {"name", wanted.name},
-                           {"scopes", to_string(scopes)},
-                           {"token", token}}
-                          .dump(2)
-                   << '\n';
+    print_json(
+        invocation,
+        json{
+            {"schema", 1}, {"name", wanted.name}, {"scopes", to_string(scopes)}, {"token", token}});
   } else {
     invocation.out << token << '\n';
     invocation.err << "This is the token \"" << wanted.name << "\" (" << to_string(scopes)

@@ -40,7 +40,7 @@ Outcome hand_over(const Invocation& invocation, const control::ControlClient& da
                      {"request", id},
                      {"state", receipt.value("state", "")},
                      {"url", "/api/v1/requests/" + std::to_string(id)}};
-    invocation.out << taken.dump(2) << '\n';
+    print_json(invocation, taken);
   } else {
     invocation.out << "The daemon, process " << daemon.process() << ", has taken it on as request "
                    << id << ".\n`torchwatch request list` shows what becomes of it.\n";

@@ -66,7 +66,7 @@ Result<storage::BisectionRow> bisect_between(comparison::Services& services,
   TW_TRY(const auto earlier, opened_before(services, requested, good, bad));
   if (earlier) return bisection::carry_out_bisection(services, *earlier, stop);
   TW_TRY(const auto spec, bisection::requested_spec(services, good, bad));
-  auto all_series = bisection::named_series(request);
+  TW_TRY(auto all_series, bisection::named_series(services.config, request));
   if (request.selection.workloads.empty()) {
     TW_TRY(all_series, screened_series(services, spec, request.selection, requested, stop));
   }
@@ -89,6 +89,7 @@ Result<storage::BisectionRow> bisect_on_demand(Application& application,
   }
   auto& services = application.services();
   TW_TRY_VOID(comparison::check_workloads(services, request.selection.workloads));
+  TW_TRY_VOID(bisection::named_series(services.config, request));
   const auto fetched = nightly::fetch_source(services, stop);
   if (!fetched) services.progress.log(fetched.error().text());
   if (!request.suspect.empty()) {

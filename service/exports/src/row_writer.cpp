@@ -10,7 +10,9 @@ using nlohmann::ordered_json;
 /// RFC 4180: quotes are doubled, and a cell that needs them stands in quotes.
 std::string csv_cell(const ordered_json& value) {
   if (value.is_null()) return "";
-  auto text = value.is_string() ? value.get<std::string>() : value.dump();
+  auto text = value.is_string()
+                  ? value.get<std::string>()
+                  : value.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
   if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
   for (auto at = text.find('"'); at != std::string::npos; at = text.find('"', at + 2)) {
     text.insert(at, 1, '"');

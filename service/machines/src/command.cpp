@@ -85,7 +85,7 @@ Outcome run_show(const Invocation& invocation, storage::Id id) {
     auto object = report::json_of(machine);
     object["schema"] = 1;
     object["nodes"] = nodes::json_of(nodes, true);
-    invocation.out << object.dump(2) << '\n';
+    commands::print_json(invocation, object);
     return commands::ExitStatus::done;
   }
   invocation.out << "machine " << machine.id << ", of the class " << class_of(machine) << "\n"

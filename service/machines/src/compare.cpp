@@ -96,7 +96,7 @@ commands::Outcome compare_machines(const commands::Invocation& invocation, const
   TW_TRY(const auto build, find_build(*database, asked.build));
   TW_TRY(const auto compared, evidence::times_on(*database, build, a, b));
   if (invocation.json) {
-    invocation.out << evidence::json_of(compared, true).dump(2) << '\n';
+    commands::print_json(invocation, evidence::json_of(compared, true));
   } else {
     print_text(invocation, compared);
   }

@@ -177,7 +177,7 @@ std::string to_json(const ComparisonSummary& summary) {
                                         {"interval", {shift.low, shift.high}},
                                         {"series", shift.series}});
   }
-  return object.dump();
+  return stored_text(object);
 }
 
 Result<ComparisonSummary> parse_summary(std::string_view text) {

@@ -32,16 +32,15 @@ void report(const Invocation& invocation, const config::Config& config, const Ma
             const std::filesystem::path& folder) {
   const AppFiles files(std::filesystem::absolute(folder));
   if (invocation.json) {
-    invocation.out << json{{"schema", 1},
-                           {"app_id", app.id},
-                           {"slug", app.slug},
-                           {"app_key_file", files.key.string()},
-                           {"webhook_secret_file", app.webhook_secret.empty()
-                                                       ? json(nullptr)
-                                                       : json(files.webhook_secret.string())},
-                           {"install", install_address(config, app)}}
-                          .dump(2)
-                   << '\n';
+    commands::print_json(
+        invocation,
+        json{{"schema", 1},
+             {"app_id", app.id},
+             {"slug", app.slug},
+             {"app_key_file", files.key.string()},
+             {"webhook_secret_file",
+              app.webhook_secret.empty() ? json(nullptr) : json(files.webhook_secret.string())},
+             {"install", install_address(config, app)}});
     return;
   }
   invocation.out << "The App " << app.slug << " is made. Put this into the configuration, in place "

@@ -8,6 +8,7 @@
 #include "torchwatch/builds/tree.hpp"
 #include "torchwatch/channel/channel.hpp"
 #include "torchwatch/documents/study.hpp"
+#include "torchwatch/documents/vocabulary_json.hpp"
 #include "torchwatch/history/commit_history.hpp"
 #include "torchwatch/records/hex.hpp"
 #include "torchwatch/records/suggestion.hpp"
@@ -223,8 +224,9 @@ Status check_selection(const Ground& ground, const comparison::Selection& asked)
 Status check(const Ground& ground, storage::RequestKind kind, const nlohmann::json& body,
              Asking asking) {
   if (kind == storage::RequestKind::bisection) {
-    TW_TRY(const auto request, bisection::parse_bisection_request(body.dump()));
+    TW_TRY(const auto request, bisection::parse_bisection_request(stored_text(body)));
     TW_TRY_VOID(check_selection(ground, request.selection));
+    TW_TRY_VOID(bisection::named_series(ground.config, request));
     return check_commits(ground, request, asking);
   }
   if (kind == storage::RequestKind::fetch) {

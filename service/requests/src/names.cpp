@@ -52,8 +52,9 @@ Error missing_build(storage::Database& database, const std::string& text,
 }
 
 bool is_release(const std::string& text) {
-  return !text.empty() && text.find_first_not_of("0123456789.") == std::string::npos &&
-         text.find('.') != std::string::npos;
+  const auto has = [&](std::string_view part) { return text.find(part) != std::string::npos; };
+  return text.find_first_not_of("0123456789.") == std::string::npos && has(".") && !has("..") &&
+         text.front() != '.' && text.back() != '.';
 }
 
 bool is_nightly_version(const std::string& text) {

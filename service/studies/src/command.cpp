@@ -145,7 +145,7 @@ void print(const Invocation& invocation, const StudyFile& study, const std::vect
            const std::string& command) {
   if (answers.empty()) return;
   if (invocation.json) {
-    invocation.out << to_json(study, answers).dump(2) << '\n';
+    commands::print_json(invocation, to_json(study, answers));
   } else if (invocation.markdown) {
     print_page(invocation.out, study, answers, command);
   } else {
@@ -199,8 +199,8 @@ Outcome hand_over_or_measure(const Invocation& invocation, const Options& option
     if (receipt.is_object()) requests.push_back(receipt.value("request", json()));
   }
   if (!requests.empty()) {
-    invocation.out << json{{"schema", 1}, {"title", study.title}, {"requests", requests}}.dump(2)
-                   << '\n';
+    commands::print_json(invocation,
+                         json{{"schema", 1}, {"title", study.title}, {"requests", requests}});
   }
   print(invocation, study, answers, command_of(options, build));
   return status;

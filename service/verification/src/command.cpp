@@ -247,7 +247,7 @@ Outcome run_verify(const Invocation& invocation, const Options& options) {
     all.push_back({std::move(subject), std::move(found)});
   }
   if (invocation.json) {
-    invocation.out << to_json(all, tree).dump(2) << '\n';
+    commands::print_json(invocation, to_json(all, tree));
   } else {
     print(invocation, all);
   }

@@ -119,7 +119,7 @@ json json_of(const BisectionResult& result) {
 }
 
 std::string to_json(const BisectionResult& result) {
-  return json_of(result).dump();
+  return stored_text(json_of(result));
 }
 
 Result<BisectionResult> parse_bisection_result(std::string_view text) {

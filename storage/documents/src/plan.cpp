@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "torchwatch/documents/vocabulary_json.hpp"
+
 namespace torchwatch::comparison {
 
 using nlohmann::json;
@@ -57,7 +59,7 @@ bool has_pass(const Plan& plan, const Benchmark& benchmark, Pass pass) {
 }
 
 std::string to_json(const Plan& plan) {
-  return json(plan).dump();
+  return stored_text(plan);
 }
 
 Result<Plan> parse_plan(std::string_view text) {

@@ -4,6 +4,10 @@ namespace torchwatch {
 
 using nlohmann::json;
 
+std::string stored_text(const json& document) {
+  return document.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
 void to_json(json& to, const Configuration& configuration) {
   to = to_string(configuration);
 }

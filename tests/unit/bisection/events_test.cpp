@@ -58,6 +58,12 @@ TEST_CASE("a series may be dropped at one class, and an older event drops it eve
   CHECK_FALSE(std::get<SeriesDropped>(older).candidate);
 }
 
+TEST_CASE("a reason that is no UTF-8 is stored, and ends no search") {
+  const auto row =
+      row_of(RevertCheck{.culprit = 1, .effects = {}, .reason = "caf\xe9 conflicts"}, 0);
+  CHECK(std::get<RevertCheck>(parse_event(row).value()).reason == "caf\xEF\xBF\xBD conflicts");
+}
+
 TEST_CASE("the search is replayed from everything but the reverts") {
   for (const auto& event : one_of_each()) {
     CHECK(search_event_of(event).has_value() == !std::holds_alternative<RevertCheck>(event));

@@ -1,6 +1,7 @@
 #include "torchwatch/commands/command.hpp"
 
 #include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "temporary_folder.hpp"
@@ -17,6 +18,14 @@ TEST_CASE("a command that measures says when the defaults are used, other comman
   REQUIRE(invocation.load_config_to_measure());
   CHECK(err.str() == "there is no torchwatch.toml here, so the defaults are used\n");
   CHECK(out.str().empty());
+}
+
+TEST_CASE("a document with bytes that are no UTF-8 is printed") {
+  std::ostringstream out;
+  std::ostringstream err;
+  commands::print_json({.out = out, .err = err, .stop = {}},
+                       nlohmann::json{{"reason", "\xff\xfe"}});
+  CHECK(nlohmann::json::parse(out.str())["reason"] == "\xEF\xBF\xBD\xEF\xBF\xBD");
 }
 
 TEST_CASE("what was probably meant in a configuration is its remedy, with how to test the file") {

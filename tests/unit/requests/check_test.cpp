@@ -54,6 +54,32 @@ struct Site {
 
 }  // namespace
 
+TEST_CASE("a commit's name of any bytes is refused like any other that is unknown") {
+  const Site site;
+  CHECK_THAT(site.bisection({{"good", "\xff"}, {"bad", site.second}}), Contains("commit"));
+}
+
+TEST_CASE("a release has digits before and behind each dot") {
+  CHECK(requests::is_release("2.13.0"));
+  for (const auto* text : {"", ".", "..", "...", "2", "2.", ".13", "2..13"}) {
+    INFO(text);
+    CHECK_FALSE(requests::is_release(text));
+  }
+}
+
+TEST_CASE("a bisection of an external workload in a mode that it has not is refused at once") {
+  Site site;
+  site.config.suite.externals = {{.name = "resnet18",
+                                  .command = {"/bin/true"},
+                                  .metrics = {Metric::time},
+                                  .modes = {Mode::infer}}};
+  CHECK_THAT(site.bisection({{"good", site.first},
+                             {"bad", site.second},
+                             {"workloads", {"resnet18"}},
+                             {"mode", "train"}}),
+             Contains("is not measured in cpu-train"));
+}
+
 TEST_CASE("builds of the channel, folders, releases and commits may be compared") {
   const Site site;
   test::write_tree(site.folder.path() / "mine");

@@ -43,6 +43,13 @@ TEST_CASE("a result without the outcome of a revert is read, and its words say t
   CHECK(read(revert + "did not clearly undo the change") == RevertOutcome::not_tried);
 }
 
+TEST_CASE("a result whose reasons are no UTF-8 is stored") {
+  BisectionResult result;
+  result.reason = "caf\xe9";
+  result.skipped = {{"c2", "\xff\xfe"}};
+  CHECK(parse_bisection_result(to_json(result)).value().reason == "caf\xEF\xBF\xBD");
+}
+
 TEST_CASE("commits that cannot be distinguished are candidates, and none of them is the culprit") {
   BisectionResult result;
   result.outcome = BisectionOutcome::found;

@@ -24,7 +24,9 @@ struct BisectionRequest {
 Result<BisectionRequest> parse_bisection_request(const std::string& json);
 std::string to_json(const BisectionRequest&);
 
-/// Returns the series of the workloads that the request names.
-std::vector<Series> named_series(const BisectionRequest&);
+/// Returns the series of the workloads that the request names, each once. An external workload is
+/// searched in the modes that the configuration names unless the request does. Errors: invalid,
+/// when an external workload is not measured so.
+Result<std::vector<Series>> named_series(const config::Config&, const BisectionRequest&);
 
 }  // namespace torchwatch::bisection

@@ -6,6 +6,7 @@
 #include <functional>
 #include <iosfwd>
 #include <memory>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -41,6 +42,10 @@ struct Invocation {
   /// For a command that measures: says on `err` if the defaults are used.
   Result<config::Config> load_config_to_measure() const;
 };
+
+/// Prints the document that a program waits for. JSON is UTF-8, and a name, a reason or a version
+/// may be any bytes: those that are no UTF-8 are replaced, so that printing never fails.
+void print_json(const Invocation&, const nlohmann::json& document);
 
 using Outcome = Result<ExitStatus>;
 using Action = std::function<Outcome(const Invocation&)>;

@@ -14,6 +14,10 @@
 
 namespace torchwatch {
 
+/// Returns a document as it is stored, on one line. What is no UTF-8 in it is replaced, so that
+/// text of others never stops the work that stores it.
+std::string stored_text(const nlohmann::json& document);
+
 /// Returns what was parsed. Throws json::exception with the error's message.
 template <typename Value>
 Value parsed_or_throw(Result<Value> parsed) {
