@@ -16,13 +16,13 @@ namespace torchwatch::cli {
 namespace {
 
 struct BisectOptions {
-  bisection::BisectionRequest request;
+  requests::BisectionRequest request;
   bool now = false;
   commands::SelectionOptions suite;
 };
 
 Outcome bisect_here(const Invocation& invocation, commands::SessionOfCommand& opened,
-                    const bisection::BisectionRequest& request) {
+                    const requests::BisectionRequest& request) {
   TW_TRY_VOID(commands::wait_for_machine(opened, invocation.stop));
   TW_TRY(const auto row, daemon::bisect_on_demand(*opened.application, request, invocation.stop));
   TW_TRY(const auto result, bisection::parse_bisection_result(row.result_json));

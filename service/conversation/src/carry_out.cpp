@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "torchwatch/bisection/request.hpp"
+#include "torchwatch/requests/bisection_request.hpp"
 #include "torchwatch/documents/bisection.hpp"
 #include "torchwatch/nightly/decisions.hpp"
 #include "torchwatch/nightly/triage.hpp"
@@ -225,7 +225,7 @@ Result<json> request_of(const Work& work) {
 
 Status bisect(const Work& work) {
   TW_TRY(const auto body, request_of(work));
-  TW_TRY_VOID(bisection::parse_bisection_request(body.dump()));
+  TW_TRY_VOID(requests::parse_bisection_request(body.dump()));
   TW_TRY_VOID(work.parts.check_request(storage::RequestKind::bisection, body));
   TW_TRY(const auto received, storage::RequestStore(work.services.database)
                                   .receive("comment:" + std::to_string(work.row.comment),

@@ -59,14 +59,14 @@ Result<std::optional<storage::BisectionRow>> opened_before(comparison::Services&
 }
 
 Result<storage::BisectionRow> bisect_between(comparison::Services& services,
-                                             const bisection::BisectionRequest& request,
+                                             const requests::BisectionRequest& request,
                                              const RequestedBisection& requested,
                                              const std::string& good, const std::string& bad,
                                              std::stop_token stop) {
   TW_TRY(const auto earlier, opened_before(services, requested, good, bad));
   if (earlier) return bisection::carry_out_bisection(services, *earlier, stop);
   TW_TRY(const auto spec, bisection::requested_spec(services, good, bad));
-  TW_TRY(auto all_series, bisection::named_series(services.config, request));
+  TW_TRY(auto all_series, requests::named_series(services.config, request));
   if (request.selection.workloads.empty()) {
     TW_TRY(all_series, screened_series(services, spec, request.selection, requested, stop));
   }
@@ -80,7 +80,7 @@ Result<storage::BisectionRow> bisect_between(comparison::Services& services,
 }  // namespace
 
 Result<storage::BisectionRow> bisect_on_demand(Application& application,
-                                               const bisection::BisectionRequest& request,
+                                               const requests::BisectionRequest& request,
                                                std::stop_token stop,
                                                const RequestedBisection& requested) {
   const bool has_ends = !request.good.empty() && !request.bad.empty();
@@ -89,7 +89,7 @@ Result<storage::BisectionRow> bisect_on_demand(Application& application,
   }
   auto& services = application.services();
   TW_TRY_VOID(comparison::check_workloads(services, request.selection.workloads));
-  TW_TRY_VOID(bisection::named_series(services.config, request));
+  TW_TRY_VOID(requests::named_series(services.config, request));
   const auto fetched = nightly::fetch_source(services, stop);
   if (!fetched) services.progress.log(fetched.error().text());
   if (!request.suspect.empty()) {

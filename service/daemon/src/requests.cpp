@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "torchwatch/bisection/request.hpp"
+#include "torchwatch/requests/bisection_request.hpp"
 #include "torchwatch/daemon/on_demand.hpp"
 #include "torchwatch/daemon/resolve.hpp"
 #include "torchwatch/documents/study.hpp"
@@ -123,7 +123,7 @@ Result<std::string> carry_out_nightly(Application& application, const RequestRow
 
 Result<std::string> carry_out_bisection(Application& application, const RequestRow& request,
                                         std::stop_token stop) {
-  TW_TRY(auto wanted, bisection::parse_bisection_request(request.body_json));
+  TW_TRY(auto wanted, requests::parse_bisection_request(request.body_json));
   for (auto* commit : {&wanted.suspect, &wanted.good, &wanted.bad}) {
     if (commit->empty() || request.asked_by.user) continue;
     TW_TRY(*commit, commit_on_branch(application, *commit, stop));

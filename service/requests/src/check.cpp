@@ -4,7 +4,7 @@
 #include <array>
 #include <optional>
 
-#include "torchwatch/bisection/request.hpp"
+#include "torchwatch/requests/bisection_request.hpp"
 #include "torchwatch/builds/tree.hpp"
 #include "torchwatch/channel/channel.hpp"
 #include "torchwatch/documents/study.hpp"
@@ -165,7 +165,7 @@ Status check_range(const CommitHistory& history, const std::string& branch, cons
                  short_sha(bad) + ": swap the two");
 }
 
-Status check_commits(const Ground& ground, const bisection::BisectionRequest& request,
+Status check_commits(const Ground& ground, const requests::BisectionRequest& request,
                      Asking asking) {
   TW_TRY(const auto history, history_of(ground.config));
   const auto& branch = ground.config.source.branch;
@@ -224,9 +224,9 @@ Status check_selection(const Ground& ground, const comparison::Selection& asked)
 Status check(const Ground& ground, storage::RequestKind kind, const nlohmann::json& body,
              Asking asking) {
   if (kind == storage::RequestKind::bisection) {
-    TW_TRY(const auto request, bisection::parse_bisection_request(stored_text(body)));
+    TW_TRY(const auto request, requests::parse_bisection_request(stored_text(body)));
     TW_TRY_VOID(check_selection(ground, request.selection));
-    TW_TRY_VOID(bisection::named_series(ground.config, request));
+    TW_TRY_VOID(requests::named_series(ground.config, request));
     return check_commits(ground, request, asking);
   }
   if (kind == storage::RequestKind::fetch) {

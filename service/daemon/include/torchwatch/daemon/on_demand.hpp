@@ -4,7 +4,7 @@
 #include <optional>
 #include <stop_token>
 
-#include "torchwatch/bisection/request.hpp"
+#include "torchwatch/requests/bisection_request.hpp"
 #include "torchwatch/daemon/application.hpp"
 #include "torchwatch/storage/rows.hpp"
 
@@ -21,7 +21,7 @@ struct RequestedBisection {
 /// Carries the request out to the end of its bisection. With a suspect: first that commit against
 /// its parent; only if that does not reproduce and ends are given, the range.
 /// Errors: invalid and not_found (the commits, the series), unavailable, cancelled.
-Result<storage::BisectionRow> bisect_on_demand(Application&, const bisection::BisectionRequest&,
+Result<storage::BisectionRow> bisect_on_demand(Application&, const requests::BisectionRequest&,
                                                std::stop_token stop,
                                                const RequestedBisection& = {});
 

@@ -6,7 +6,7 @@
 #include "torchwatch/comparison/selection.hpp"
 #include "torchwatch/records/vocabulary.hpp"
 
-namespace torchwatch::bisection {
+namespace torchwatch::requests {
 
 /// What a person (or POST /api/v1/bisections) asks for: a range, or a commit that is suspected, or
 /// both; what got worse. Without workloads the suite is screened between the ends first.
@@ -29,4 +29,4 @@ std::string to_json(const BisectionRequest&);
 /// when an external workload is not measured so.
 Result<std::vector<Series>> named_series(const config::Config&, const BisectionRequest&);
 
-}  // namespace torchwatch::bisection
+}  // namespace torchwatch::requests

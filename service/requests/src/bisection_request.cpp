@@ -1,4 +1,4 @@
-#include "torchwatch/bisection/request.hpp"
+#include "torchwatch/requests/bisection_request.hpp"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -7,7 +7,7 @@
 #include "torchwatch/comparison/external_workloads.hpp"
 #include "torchwatch/documents/vocabulary_json.hpp"
 
-namespace torchwatch::bisection {
+namespace torchwatch::requests {
 namespace {
 
 using nlohmann::json;
@@ -122,4 +122,4 @@ Result<std::vector<Series>> named_series(const config::Config& config,
   return all_series;
 }
 
-}  // namespace torchwatch::bisection
+}  // namespace torchwatch::requests

@@ -1,9 +1,9 @@
-#include "torchwatch/bisection/request.hpp"
+#include "torchwatch/requests/bisection_request.hpp"
 
 #include <catch2/catch.hpp>
 
 using namespace torchwatch;
-using namespace torchwatch::bisection;
+using namespace torchwatch::requests;
 
 TEST_CASE("a request that passes through JSON names the same series, variant included") {
   BisectionRequest request;
