@@ -98,6 +98,10 @@ class Stages {
     if (row.candidate != *row.baseline) ids.push_back(row.candidate);
     for (const auto id : ids) {
       TW_TRY(auto build, builds_.get(id));
+      if (!build.unusable.empty() && is_tried_anew(comparison)) {
+        TW_TRY_VOID(builds_.set_unusable(id, ""));
+        build.unusable.clear();
+      }
       if (build.unusable.empty()) {
         TW_TRY_VOID(try_build(comparison, build));
         TW_TRY(build, builds_.get(id));
@@ -107,6 +111,16 @@ class Stages {
       }
     }
     return {};
+  }
+
+  /// Whether what an earlier try noted of a build counts no more: a person asks, who may have
+  /// mended what it failed for, or no kit is needed.
+  static bool is_tried_anew(const Comparison& comparison) {
+    const auto purpose = comparison.row.purpose;
+    if (purpose == Purpose::requested || purpose == Purpose::study) return true;
+    return std::ranges::all_of(workloads_of(comparison.plan), [&](const std::string& workload) {
+      return comparison.plan.stated.contains(workload);
+    });
   }
 
   Status try_build(const Comparison& comparison, const storage::BuildRow& build) {

@@ -160,6 +160,23 @@ TEST_CASE("a kit that does not compile has three tries, and its build says why i
   CHECK(faulty->unusable == "given up after 3 tries: planted");
 }
 
+TEST_CASE("a build whose kit failed once is tried again where a person asks for it") {
+  FiveNightlies nightlies;
+  auto fault = fault_of(FaultStep::kit, ErrorCode::failed, 100);
+  nightlies.work(fault);
+  auto& services = nightlies.service->services();
+  storage::BuildStore builds(services.database);
+  const auto rows = builds.list().value();
+  const auto faulty = std::ranges::find(rows, kFaulty, &storage::BuildRow::name);
+  REQUIRE(faulty != rows.end());
+  REQUIRE_FALSE(faulty->unusable.empty());
+  const auto opened =
+      nightly::open_requested_comparison(services, faulty->id, rows.front().id, false).value();
+  const auto ended = nightly::carry_out_comparison(services, opened, {}).value();
+  CHECK(ended.state == ComparisonState::reported);
+  CHECK(builds.get(faulty->id).value().unusable.empty());
+}
+
 TEST_CASE("a nightly that nothing was measured of is planned by the configuration as it is now") {
   const test::TemporaryFolder folder;
   const test::ScriptedDay day(folder.path(), {{"One", "noise 0.01 fixed"}, {"Two", "# 2"}});
