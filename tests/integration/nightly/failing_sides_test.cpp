@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 
+#include "fake_clock.hpp"
+#include "planted_fault.hpp"
 #include "scripted_day.hpp"
 #include "scripted_service.hpp"
 #include "temporary_folder.hpp"
@@ -61,6 +63,20 @@ struct AskedSearch {
   bisection::BisectionResult result;
 };
 
+/// Stops the service as soon as a search verifies its culprit.
+class StopsAtVerification final : public comparison::Progress {
+ public:
+  void phase_started(const std::string& phase) override {
+    if (phase.ends_with(" to verify the culprit")) stop_.request_stop();
+  }
+  void progress(int, int, const std::string&) override {}
+  void log(const std::string&) override {}
+  std::stop_token token() const { return stop_.get_token(); }
+
+ private:
+  std::stop_source stop_;
+};
+
 /// A nightly is slower, and what the recipe makes of its commit does not run the workload.
 struct NightlyWithoutSearch {
   NightlyWithoutSearch() {
@@ -112,4 +128,37 @@ TEST_CASE("a culprit that does not run the other workload it slowed is named all
   CHECK(report::sentence_on(*lost).find(" no more: cannot run the workload: ") !=
         std::string::npos);
   CHECK(lost->commit == culprit);
+}
+
+TEST_CASE("a culprit without a runner, once its search resumes, is found by what it read before") {
+  const test::TemporaryFolder folder;
+  auto commits = commits_with_a_crash();
+  commits[kSlowed].behaviour = commits[kSlowed + 1].behaviour = "time dlrm cpu-infer 1.5";
+  commits[kSlowed + 1].behaviour += "\n# 6";
+  const test::ScriptedDay day(folder.path(), commits);
+  const auto service = test::ScriptedService::open(day.config()).value();
+  auto& own = service->services();
+  const auto& all = day.commits();
+  const auto spec = bisection::requested_spec(own, all.front(), all.back()).value();
+  const auto row = bisection::open_requested_bisection(own, spec, {kClear}, {}).value();
+
+  StopsAtVerification progress;
+  comparison::Services stopped{own.config,  own.database, own.executor, own.runners, own.channel,
+                               own.history, own.commits,  own.clock,    own.random,  progress};
+  const auto first = bisection::carry_out_bisection(stopped, row, progress.token());
+  REQUIRE_FALSE(first);
+  REQUIRE(first.error().code == ErrorCode::cancelled);
+
+  test::PlantedFault fault{
+      .step = test::FaultStep::kit, .code = ErrorCode::failed, .times = 100, .build = all[kSlowed]};
+  test::FakeClock clock;
+  test::FaultyParts parts(own, fault, clock);
+  const auto ended = bisection::carry_out_bisection(parts.services, row, {});
+  if (!ended) FAIL(ended.error().message);
+  const auto result = bisection::parse_bisection_result(ended->result_json).value();
+  INFO(result.reason);
+  REQUIRE(result.culprits.size() == 1);
+  CHECK(result.culprits[0].commits == std::vector<std::string>{all[kSlowed], all[kSlowed + 1]});
+  REQUIRE(result.skipped.size() == 1);
+  CHECK(result.skipped[0].reason == "its runner does not compile: planted");
 }
