@@ -29,9 +29,7 @@ constexpr std::size_t kAnswerBytesMax = 64U << 10U;
 constexpr std::size_t kRecipeDigits = 12;
 constexpr const char* kUnbuildableSuffix = ".unbuildable.json";
 constexpr const char* kLogSuffix = ".log";
-constexpr const char* kRemovedSuffix = ".removed";
 constexpr const char* kPartialSuffix = ".partial";
-constexpr const char* kPinned = "pinned";  ///< in a tree that a person wants kept
 
 std::string name_of(const BuildCache::Key& key) {
   return key.commit + "-" + key.recipe_hash.substr(0, kRecipeDigits);

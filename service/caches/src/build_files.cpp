@@ -15,9 +15,6 @@ namespace {
 namespace fs = std::filesystem;
 using storage::BuildRow;
 
-constexpr const char* kPinned = "pinned";  ///< a file in a build's tree
-constexpr const char* kRemovedSuffix = ".removed";
-
 /// As `torchwatch build list` has it.
 std::string name_of(const BuildRow& build) {
   return build.origin == storage::BuildOrigin::commit ? short_sha(build.name) : build.name;
@@ -72,13 +69,13 @@ report::BuildFiles files_of(const BuildRow& build, const config::Config& config)
 
 bool is_pinned(const BuildRow& build) {
   std::error_code ignored;
-  return fs::exists(fs::path(build.folder) / kPinned, ignored);
+  return fs::exists(fs::path(build.folder) / builds::kPinned, ignored);
 }
 
 Result<bool> pin(const BuildRow& build, const config::Config& config, bool keep) {
   TW_TRY_VOID(require_files(build));
   if (!is_in_cache(build, config)) return false;
-  const auto mark = fs::path(build.folder) / kPinned;
+  const auto mark = fs::path(build.folder) / builds::kPinned;
   if (keep) {
     TW_TRY_VOID(platform::publish_file(mark, ""));
     return true;
@@ -109,8 +106,8 @@ Status remove_files(storage::Database& database, const config::Config& config,
 Status remove_folder(const fs::path& folder) {
   std::error_code error;
   auto removed = folder;
-  if (folder.extension() != kRemovedSuffix) {
-    removed += kRemovedSuffix;
+  if (folder.extension() != builds::kRemovedSuffix) {
+    removed += builds::kRemovedSuffix;
     fs::rename(folder, removed, error);
   }
   if (!error) fs::remove_all(removed, error);

@@ -216,7 +216,10 @@ void add_judging(std::vector<Key>& table) {
                       Allowed<bool>{},
                       "Make a trace of each build for an incident that is about time, and watch "
                       "which operators take more, once its comparison is measured."));
+}
 
+void add_searching(std::vector<Key>& table) {
+  using C = Config;
   table.push_back(
       key("bisect", "confidence", &C::bisect, &C::Bisect::confidence, between(0.8, 0.9999),
           "The probability that a commit must reach before it is named as the culprit."));
@@ -261,6 +264,7 @@ std::vector<Key> make_table() {
   add_external(table);
   add_measuring(table);
   add_judging(table);
+  add_searching(table);
   add_sandbox(table);
   add_service(table);
   add_slurm(table);

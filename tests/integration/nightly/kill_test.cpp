@@ -6,12 +6,11 @@
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <mutex>
-#include <sstream>
 #include <thread>
 
+#include "file_content.hpp"
 #include "scripted_day.hpp"
 #include "scripted_service.hpp"
 #include "temporary_folder.hpp"
@@ -79,12 +78,10 @@ std::string uncut_state(process::ProcessRunner& processes) {
 TEST_CASE("a failpoint that no comparison here reaches is named by the test that does") {
   const auto integration = std::filesystem::path(TORCHWATCH_SOURCE_DIR) / "tests/integration";
   const auto names = platform::failpoint_names();
-  for (const auto& [name, test] : kReachedElsewhere) {
-    CAPTURE(name, test);
+  for (const auto& [name, file] : kReachedElsewhere) {
+    CAPTURE(name, file);
     CHECK(std::ranges::find(names, name) != names.end());
-    std::ostringstream text;
-    text << std::ifstream(integration / test).rdbuf();
-    CHECK(text.str().find(name) != std::string::npos);
+    CHECK(test::content_of(integration / file).find(name) != std::string::npos);
   }
 }
 

@@ -6,6 +6,10 @@ namespace torchwatch::builds {
 
 /// The file in a folder of the cache whose time says when the folder was used last.
 inline constexpr const char* kLastUsed = "last-used";
+/// The file in a tree that a person wants kept.
+inline constexpr const char* kPinned = "pinned";
+/// What the name of a tree ends with while it is removed.
+inline constexpr const char* kRemovedSuffix = ".removed";
 
 /// Notes that something in the cache is used now. Where that fails, it goes a little early.
 void note_use(const std::filesystem::path& folder);
