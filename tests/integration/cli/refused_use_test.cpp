@@ -8,12 +8,12 @@ using namespace torchwatch::storage;
 using Catch::Contains;
 using nlohmann::json;
 using test::CommandLine;
-using Words = std::vector<std::string>;
+using CommandWords = std::vector<std::string>;
 
 namespace {
 
 /// What an unfinished command line says, and that it is wrong use.
-std::string refusal(const CommandLine& line, const Words& words) {
+std::string refusal(const CommandLine& line, const CommandWords& words) {
   const auto printed = line.run(words);
   CHECK(printed.status == 2);
   CHECK(printed.out.empty());
@@ -24,7 +24,8 @@ std::string refusal(const CommandLine& line, const Words& words) {
 
 TEST_CASE("where no database is a change makes none") {
   const CommandLine line;
-  for (const auto& words : {Words{"token", "create", "ci"}, Words{"database", "gc"}}) {
+  for (const auto& words :
+       {CommandWords{"token", "create", "ci"}, CommandWords{"database", "gc"}}) {
     CHECK_THAT(refusal(line, words), Contains("no database at ") && Contains("`serve` makes it"));
   }
   CHECK_FALSE(std::filesystem::exists(line.folder.path() / "db.sqlite"));
@@ -83,8 +84,8 @@ TEST_CASE("the kind of a request is one word, in the table and in JSON") {
     REQUIRE(RequestStore(*database).receive("1", RequestKind::nightly, body.dump(), 1));
     REQUIRE(RequestStore(*database).receive("2", RequestKind::nightly, "{}", 1));
   }
-  const auto listed = [&](const Words& more) {
-    Words words{"request", "list", "--json"};
+  const auto listed = [&](const CommandWords& more) {
+    CommandWords words{"request", "list", "--json"};
     words.insert(words.end(), more.begin(), more.end());
     return json::parse(line.run(words).out).at("items");
   };
