@@ -77,7 +77,9 @@ std::string queue_text(const StatusFacts& facts) {
   add(facts.queue.requests, "request");
   add(searches_that_wait(facts), "bisection");
   if (parts.empty()) return {};
-  return fmt::format("{} {}", fmt::join(parts, " and "),
+  const auto last = parts.back();
+  parts.pop_back();
+  return fmt::format("{}{}{} {}", fmt::join(parts, ", "), parts.empty() ? "" : " and ", last,
                      number_that_waits(facts) == 1 ? "waits" : "wait");
 }
 

@@ -6,6 +6,7 @@
 #include <catch2/catch.hpp>
 #include <cstdio>
 #include <functional>
+#include <iostream>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <thread>
@@ -37,6 +38,8 @@ off_t bytes_written(const std::function<void()>& work) {
   const std::array kept{dup(STDOUT_FILENO), dup(STDERR_FILENO)};
   std::FILE* file = std::tmpfile();
   REQUIRE(file != nullptr);
+  std::cout.flush();
+  std::fflush(nullptr);
   dup2(fileno(file), STDOUT_FILENO);
   dup2(fileno(file), STDERR_FILENO);
   work();
