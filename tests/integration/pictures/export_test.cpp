@@ -48,7 +48,7 @@ TEST_CASE_METHOD(IncidentRows, "an export of evidence replaces no folder") {
   std::ofstream(out / "mine") << "mine";
   const auto refused = exports::export_evidence(context, incident.id, {}, out, ExportFormat::csv);
   REQUIRE_FALSE(refused);
-  CHECK(refused.error().code == ErrorCode::conflict);
+  CHECK(refused.error().code == ErrorCode::invalid);
   CHECK(text_of(out / "mine") == "mine");
   CHECK(exports::export_evidence(context, 99, {}, folder.path() / "x", ExportFormat::csv)
             .error()

@@ -244,7 +244,9 @@ TEST_CASE("the commands that reproduce an incident keep its variant and are unde
   StoredDay day;
   auto benchmark = kResnet;
   benchmark.variant = {Precision::bf16, Backend::eager, 8, 2};
-  const auto facts = day.facts({slower(benchmark, 1.152)}, culprits_at({{day.sha(1)}}));
+  auto result = culprits_at({{day.sha(1)}});
+  result.culprits.front().effects.front().series.benchmark = benchmark;
+  const auto facts = day.facts({slower(benchmark, 1.152)}, result);
   CHECK(facts.reproduce ==
         "torchwatch compare 2026-08-16 2026-08-17 --workload resnet18 --configuration cpu-train "
         "--variant bf16,batch=8,threads=2");
