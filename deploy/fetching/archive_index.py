@@ -4,7 +4,6 @@ libtorch."""
 import re
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
-from http import HTTPStatus
 from urllib.parse import unquote
 
 from pip._vendor.packaging.version import Version
@@ -12,7 +11,7 @@ from pip._vendor.packaging.version import Version
 from index_page import read_links
 from link import LeftOut, Link
 from versions import Offered, date_of, in_order
-from web_request import GONE, Unreachable, ask, length_of, refusal, shown, time_limit
+from web_request import Unreachable, ask, has_it, length_of, shown, time_limit
 from wheel_file import Trouble
 
 DATE = "{date}"
@@ -51,10 +50,8 @@ def archive_of_day(template: str, day: datetime) -> Offered | None:
     url = template.replace(DATE, f"{day:%Y%m%d}")
     with time_limit(url):
         answer = ask("HEAD", url, allow_redirects=True)
-    if answer.status_code in GONE:
+    if not has_it(url, answer):
         return None
-    if answer.status_code != HTTPStatus.OK:
-        raise refusal(url, answer)
     file = unquote(url.rpartition("/")[2])
     version = version_in(file)
     if version is None:

@@ -4,7 +4,6 @@ import errno
 import os
 import shutil
 import stat
-from http import HTTPStatus
 from pathlib import Path
 from typing import BinaryIO
 from urllib.parse import unquote, urlsplit, urlunsplit
@@ -13,7 +12,7 @@ from checksum_file import named_hash, own_hash
 from download import check_space, download, sha256_of
 from link import Link
 from torch_tree import Extent, fill
-from web_request import GONE, ask, body_of, refusal, shown, time_limit
+from web_request import ask, body_of, has_it, shown, time_limit
 from wheel_file import Damaged, NotOffered, Trouble
 
 COMMIT = "{commit}"
@@ -56,11 +55,7 @@ def content_at(address: str, most: int) -> bytes | None:
         return content_of(Path(address), most)
     with time_limit(address):
         answer = ask("GET", address, stream=True)
-        if answer.status_code in GONE:
-            return None
-        if answer.status_code != HTTPStatus.OK:
-            raise refusal(address, answer)
-        return body_of(answer, most)
+        return body_of(answer, most) if has_it(address, answer) else None
 
 
 def path_of(address: str) -> str:

@@ -107,6 +107,15 @@ def refusal(url: str, answer: Response, why: str = "") -> Trouble:
     return Trouble(f"{shown(url)} answers {answer.status_code} {answer.reason}{why}")
 
 
+def has_it(url: str, answer: Response) -> bool:
+    """Whether the server has what was asked for. Errors: Trouble, when it says neither."""
+    if answer.status_code in GONE:
+        return False
+    if answer.status_code != HTTPStatus.OK:
+        raise refusal(url, answer)
+    return True
+
+
 def coding_of(answer: Response) -> str:
     """How the body is packed; empty: it is as it is."""
     coding = str(answer.headers.get("Content-Encoding", "")).strip().lower()

@@ -14,6 +14,7 @@ sys.path.insert(0, str(CHECKOUT / "deploy" / "fetching"))
 
 import named_index
 from archive_index import archives
+from index_page import SIMPLE
 from link import LeftOut, Link, is_same_file
 from package_index import wheels_for_this_machine
 from raw_answers import Answer, Answers
@@ -24,7 +25,7 @@ from wheel_metadata import check_tags
 
 GOOD = "torch-2.13.0+cpu-py3-none-any.whl"
 OTHER = "torch-2.14.0-py3-none-any.whl"
-JSON = {"Content-Type": "application/vnd.pypi.simple.v1+json"}
+JSON = {"Content-Type": f"{SIMPLE}.simple.v1+json"}
 
 
 def page_in_json(*files: object) -> Answer:
