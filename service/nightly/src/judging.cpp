@@ -101,7 +101,8 @@ Result<std::vector<comparison::JudgedSeries>> without_muted(
   return judged;
 }
 
-/// Opens an incident of what no open one has, which is found again.
+/// Notes with the open incidents that have the change that it was found again, and opens an
+/// incident of the rest.
 Status open_incident(comparison::Services& services, const Comparison& comparison,
                      const comparison::SeriesSettings& settings, IncidentRow incident) {
   storage::IncidentStore store(services.database);
@@ -219,7 +220,7 @@ Result<ComparisonRow> judge_comparison(comparison::Services& services,
     if (!row.opens_incidents) return {};
     TW_TRY(const auto heard, without_muted(services, judged));
     for (auto& incident : incidents_of(row.id, heard)) {
-      // A recheck says of its incident itself whether it is there.
+      // Whether its own incident is still there, a recheck's outcome says.
       if (row.incident && incident.kind == IncidentKind::lost) continue;
       TW_TRY_VOID(open_incident(services, comparison, schedule.settings(), std::move(incident)));
     }
