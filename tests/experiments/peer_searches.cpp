@@ -33,6 +33,22 @@ std::vector<std::size_t> between(Place good, Place bad) {
   return commits;
 }
 
+/// As many places as there are builders, evenly spaced among those between the two that were not
+/// tried before; fewer where there are fewer.
+std::vector<Place> untried_between(const DayRuns& runs, Place good, Place bad,
+                                   std::size_t builders) {
+  std::vector<Place> untried;
+  for (Place place = good + 1; place < bad; ++place) {
+    if (!runs.is_tried(place)) untried.push_back(place);
+  }
+  if (untried.size() <= builders) return untried;
+  std::vector<Place> chosen;
+  for (std::size_t i = 1; i <= builders; ++i) {
+    chosen.push_back(untried[i * untried.size() / (builders + 1)]);
+  }
+  return chosen;
+}
+
 Blamed binary_search(DayRuns& runs, const std::function<bool(Place)>& is_bad) {
   Place good = kGoodEnd;
   Place bad = runs.day().last();
@@ -40,6 +56,16 @@ Blamed binary_search(DayRuns& runs, const std::function<bool(Place)>& is_bad) {
     (is_bad(*middle) ? bad : good) = *middle;
   }
   return {between(good, bad)};
+}
+
+constexpr int kRuns = 5;  ///< of a commit whose median is taken
+
+/// The middle between the medians of the two ends; none where they differ by less than 3.5 %.
+std::optional<double> middle_of_ends(DayRuns& runs) {
+  const double good = median(runs.run(kGoodEnd, kRuns));
+  const double bad = median(runs.run(runs.day().last(), kRuns));
+  if (bad - good < std::log(1.035)) return {};
+  return (good + bad) / 2;
 }
 
 /// Pinpoint's p-values above which two commits count as the same, for steps of 0.5, 0.6, ...
@@ -302,12 +328,26 @@ Blamed binary_search_7_percent(DayRuns& runs) {
 }
 
 Blamed git_bisect_median_of_five(DayRuns& runs) {
-  constexpr int kRuns = 5;
-  const double good = median(runs.run(kGoodEnd, kRuns));
-  const double bad = median(runs.run(runs.day().last(), kRuns));
-  if (bad - good < std::log(1.035)) return {};
-  return binary_search(
-      runs, [&](Place place) { return median(runs.run(place, kRuns)) > (good + bad) / 2; });
+  const auto limit = middle_of_ends(runs);
+  if (!limit) return {};
+  return binary_search(runs, [&](Place place) { return median(runs.run(place, kRuns)) > *limit; });
+}
+
+Blamed section_median_of_five(DayRuns& runs, std::size_t builders) {
+  const auto limit = middle_of_ends(runs);
+  if (!limit) return {};
+  Place good = kGoodEnd;
+  Place bad = runs.day().last();
+  for (;;) {
+    const auto places = untried_between(runs, good, bad, builders);
+    if (places.empty()) return {between(good, bad)};
+    const auto built = runs.build_at_once(places);
+    const auto first_bad = std::partition_point(built.begin(), built.end(), [&](Place place) {
+      return median(runs.run(place, kRuns)) <= *limit;
+    });
+    if (first_bad != built.begin()) good = *std::prev(first_bad);
+    if (first_bad != built.end()) bad = *first_bad;
+  }
 }
 
 Blamed pinpoint(DayRuns& runs, double step) {

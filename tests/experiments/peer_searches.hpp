@@ -21,6 +21,10 @@ Blamed binary_search_7_percent(DayRuns&);
 /// the bad end's median. Not started where the ends' medians differ by less than 3.5 %.
 Blamed git_bisect_median_of_five(DayRuns&);
 
+/// The same rule with several builders: a round builds as many commits, evenly spaced among those
+/// that may be told apart, and goes on between the last good and the first bad one of them.
+Blamed section_median_of_five(DayRuns&, std::size_t builders);
+
 /// Pinpoint's rules (catapult-project/catapult, dashboard/pinpoint/models: job_state.py, compare):
 /// ten attempts of each end; neighbouring commits are compared by the lower p-value of Mann-Whitney
 /// and Kolmogorov-Smirnov: below 0.01 they differ, and the middle between them is tried; above a

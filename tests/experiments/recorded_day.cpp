@@ -55,8 +55,20 @@ bool DayRuns::is_tried(Place place) const {
 }
 
 bool DayRuns::build(Place place) {
-  if (!is_tried(place)) tried_.insert(place);
-  return place == kGoodEnd || !day_.unbuildable.contains(static_cast<std::size_t>(place));
+  return !build_at_once({place}).empty();
+}
+
+std::vector<Place> DayRuns::build_at_once(const std::vector<Place>& places) {
+  std::vector<Place> built;
+  bool is_waited_for = false;
+  for (const Place place : places) {
+    if (!is_tried(place)) is_waited_for = tried_.insert(place).second;
+    const bool builds =
+        place == kGoodEnd || !day_.unbuildable.contains(static_cast<std::size_t>(place));
+    if (builds) built.push_back(place);
+  }
+  rounds_ += is_waited_for ? 1 : 0;
+  return built;
 }
 
 double DayRuns::run(Place place) {

@@ -44,8 +44,12 @@ class DayRuns {
  public:
   DayRuns(const Day&, const std::vector<double>& log_times, std::size_t start);
 
-  /// Whether the place has a build; tries to make it if that was not tried before.
+  /// Whether the place has a build; tries to make it, in a round of its own, if that was not tried
+  /// before.
   bool build(Place);
+  /// Those of the places that have a build, in their order; what was not tried before is made in
+  /// one round.
+  std::vector<Place> build_at_once(const std::vector<Place>&);
   /// ln(time) of the next process, of a place that builds.
   double run(Place);
   std::vector<double> run(Place, int times);
@@ -54,6 +58,7 @@ class DayRuns {
   bool is_tried(Place) const;
   const Day& day() const { return day_; }
   int builds() const { return static_cast<int>(tried_.size()); }  ///< failed ones too; no ends
+  int rounds() const { return rounds_; }  ///< how often builds were waited for
   int runs() const { return runs_; }
 
  private:
@@ -61,6 +66,7 @@ class DayRuns {
   const std::vector<double>& log_times_;
   std::size_t next_;
   std::set<Place> tried_;
+  int rounds_ = 0;
   int runs_ = 0;
 };
 

@@ -117,12 +117,6 @@ void note_belief(DayResult& result, const std::vector<std::size_t>& commits,
   if (mass >= kConfidence) result.claims.push_back({commits, false});
 }
 
-/// A class with or without a build, as it turns out.
-bisect::SearchEvent carry_out_build(std::size_t commit, DayRuns& runs) {
-  if (!runs.build(static_cast<Place>(commit))) return bisect::Unbuildable{commit};
-  return bisect::Built{commit};
-}
-
 void tell(bisect::CulpritSearch& search, const bisect::SearchEvent& event) {
   if (const auto taken = search.apply(event); !taken) {
     throw std::logic_error("the search refuses what it has ordered: " + taken.error().message);
@@ -132,8 +126,19 @@ void tell(bisect::CulpritSearch& search, const bisect::SearchEvent& event) {
 /// Builds what the next measurement waits for, as much at once as there are builders.
 bool build_next(bisect::CulpritSearch& search, std::size_t builders, DayRuns& runs) {
   const auto commits = search.next_builds(builders);
-  for (const auto commit : commits) tell(search, carry_out_build(commit, runs));
+  const auto built = runs.build_at_once({commits.begin(), commits.end()});
+  for (const auto commit : commits) {
+    const bool builds =
+        std::find(built.begin(), built.end(), static_cast<Place>(commit)) != built.end();
+    tell(search, builds ? bisect::SearchEvent{bisect::Built{commit}} : bisect::Unbuildable{commit});
+  }
   return !commits.empty();
+}
+
+void note_costs(DayResult& result, const DayRuns& runs) {
+  result.builds = runs.builds();
+  result.rounds = runs.rounds();
+  result.runs = runs.runs();
 }
 
 DayResult search_with_torchwatch(const Trial& trial, std::size_t builders) {
@@ -146,7 +151,6 @@ DayResult search_with_torchwatch(const Trial& trial, std::size_t builders) {
   bisect::Action action = search.next();
   while (const auto* measure = std::get_if<bisect::Measure>(&action)) {
     if (build_next(search, builders, runs)) {
-      ++result.rounds;
       action = search.next();
       continue;
     }
@@ -164,8 +168,7 @@ DayResult search_with_torchwatch(const Trial& trial, std::size_t builders) {
     result.blamed.push_back(culprit.classes);
     if (culprit.confidence >= kConfidence) result.claims.push_back({culprit.classes, true});
   }
-  result.builds = runs.builds();
-  result.runs = runs.runs();
+  note_costs(result, runs);
   return result;
 }
 
@@ -176,24 +179,32 @@ Method peer(std::string name, std::function<Blamed(DayRuns&, double)> search) {
             const double began = cpu_ms();
             result.blamed = search(runs, trial.step);
             result.cpu_ms = cpu_ms() - began;
-            result.builds = result.rounds = runs.builds();
-            result.runs = runs.runs();
+            note_costs(result, runs);
             return result;
           }};
 }
 
+std::string with_builders(const std::string& name, std::size_t builders) {
+  return name + ", " + std::to_string(builders) + " builders";
+}
+
 std::vector<Method> methods() {
-  return {
+  std::vector<Method> all{
       {"torchwatch", [](const Trial& trial) { return search_with_torchwatch(trial, 1); }},
-      {"torchwatch, 2 builders",
-       [](const Trial& trial) { return search_with_torchwatch(trial, 2); }},
-      {"torchwatch, 4 builders",
-       [](const Trial& trial) { return search_with_torchwatch(trial, 4); }},
       peer("binary search, 7 %", [](auto& runs, double) { return binary_search_7_percent(runs); }),
       peer("git bisect, median of 5",
            [](auto& runs, double) { return git_bisect_median_of_five(runs); }),
       peer("Pinpoint's rules", pinpoint),
       peer("Bayesian pass/fail", bayes_of_pass_and_fail)};
+  for (const std::size_t builders : {2U, 4U, 8U}) {
+    all.push_back({with_builders("torchwatch", builders), [builders](const Trial& trial) {
+                     return search_with_torchwatch(trial, builders);
+                   }});
+    all.push_back(
+        peer(with_builders("bisection, median of 5", builders),
+             [builders](auto& runs, double) { return section_median_of_five(runs, builders); }));
+  }
+  return all;
 }
 
 std::vector<Scenario> scenarios() {
@@ -263,6 +274,7 @@ struct Options {
   int trials = 1000;
   bool json = false;
   std::string only;
+  Waits waits;
 };
 
 /// Measures the rows wanted, one after the other; `done` is called after each.
@@ -288,8 +300,8 @@ Status measure_rows(const Options& options, const Done& done) {
 Status print_table(const Options& options) {
   std::printf("%d days a row, seed %llu; per cent with 95 %% intervals\n\n%s", options.trials,
               static_cast<unsigned long long>(options.seed), table_head().c_str());
-  return measure_rows(options, [](const auto& day, const auto& method, const auto& score) {
-    std::printf("%s", table_row(day, method, score).c_str());
+  return measure_rows(options, [&](const auto& day, const auto& method, const auto& score) {
+    std::printf("%s", table_row(day, method, score, options.waits).c_str());
     std::fflush(stdout);
   });
 }
@@ -297,7 +309,7 @@ Status print_table(const Options& options) {
 Status print_json(const Options& options) {
   nlohmann::json rows = nlohmann::json::array();
   TW_TRY_VOID(measure_rows(options, [&](const auto& day, const auto& method, const auto& score) {
-    rows.push_back(json_row(day, method, score));
+    rows.push_back(json_row(day, method, score, options.waits));
   }));
   const nlohmann::json all{
       {"noise", options.file}, {"seed", options.seed}, {"days", options.trials}, {"rows", rows}};
@@ -316,6 +328,12 @@ int main(int argc, char** argv) {
   app.add_option("--seed", options.seed, "of the days")->capture_default_str();
   app.add_option("--trials", options.trials, "days a row")
       ->check(CLI::Range(1, 10'000'000))
+      ->capture_default_str();
+  app.add_option("--build-minutes", options.waits.build_minutes, "that a build takes")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  app.add_option("--run-seconds", options.waits.run_seconds, "that a run takes")
+      ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   app.add_flag("--json", options.json, "one JSON object instead of a table");
   app.add_option("--only", options.only,

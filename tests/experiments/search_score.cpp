@@ -110,13 +110,19 @@ void SearchScore::count(const Day& day, const DayResult& result) {
   cpu_ms.push_back(result.cpu_ms);
 }
 
-std::string table_head() {
-  return "| day | search | exact | contains | wrong blame | no answer | all found | 0.99 and "
-         "verified: right | 0.99 alone: right | builds | rounds | runs | runs, 95 % | "
-         "CPU ms, longest |\n|-|-|-|-|-|-|-|-|-|-|-|-|-|-|\n";
+double mean_hours(const SearchScore& score, const Waits& waits) {
+  return (mean(score.rounds) * waits.build_minutes + mean(score.runs) * waits.run_seconds / 60) /
+         60;
 }
 
-std::string table_row(const std::string& day, const std::string& method, const SearchScore& score) {
+std::string table_head() {
+  return "| day | search | exact | contains | wrong blame | no answer | all found | 0.99 and "
+         "verified: right | 0.99 alone: right | builds | rounds | runs | runs, 95 % | hours | "
+         "CPU ms, longest |\n|-|-|-|-|-|-|-|-|-|-|-|-|-|-|-|\n";
+}
+
+std::string table_row(const std::string& day, const std::string& method, const SearchScore& score,
+                      const Waits& waits) {
   std::string row = "| " + day + " | " + method;
   for (const Count* share : {&score.exact, &score.contains, &score.wrong, &score.none,
                              &score.all_found, &score.verified_right, &score.believed_right}) {
@@ -124,14 +130,15 @@ std::string table_row(const std::string& day, const std::string& method, const S
   }
   const auto runs = interval_of_mean(score.runs);
   char costs[128];
-  std::snprintf(costs, sizeof costs, " | %.1f | %.1f | %.1f (%.1f-%.1f) | %d | %.1f |\n",
+  std::snprintf(costs, sizeof costs, " | %.1f | %.1f | %.1f (%.1f-%.1f) | %d | %.2f | %.1f |\n",
                 mean(score.builds), mean(score.rounds), runs.mean, runs.low, runs.high,
-                at_95(score.runs), *std::max_element(score.cpu_ms.begin(), score.cpu_ms.end()));
+                at_95(score.runs), mean_hours(score, waits),
+                *std::max_element(score.cpu_ms.begin(), score.cpu_ms.end()));
   return row + costs;
 }
 
-nlohmann::json json_row(const std::string& day, const std::string& method,
-                        const SearchScore& score) {
+nlohmann::json json_row(const std::string& day, const std::string& method, const SearchScore& score,
+                        const Waits& waits) {
   return {{"day", day},
           {"search", method},
           {"exact", json(score.exact)},
@@ -144,6 +151,7 @@ nlohmann::json json_row(const std::string& day, const std::string& method,
           {"builds", json(score.builds)},
           {"rounds", json(score.rounds)},
           {"runs", json(score.runs)},
+          {"hours", mean_hours(score, waits)},
           {"search_cpu_ms", json(score.cpu_ms)}};
 }
 

@@ -50,9 +50,20 @@ struct SearchScore {
   void count(const Day&, const DayResult&);
 };
 
+/// What a search waits for. Builds of one round are made at once, runs one after the other.
+struct Waits {
+  double build_minutes = 60;
+  double run_seconds = 2;
+};
+
+/// How long a search waits on average, in hours.
+double mean_hours(const SearchScore&, const Waits&);
+
 /// The columns of `table_row`.
 std::string table_head();
-std::string table_row(const std::string& day, const std::string& method, const SearchScore&);
-nlohmann::json json_row(const std::string& day, const std::string& method, const SearchScore&);
+std::string table_row(const std::string& day, const std::string& method, const SearchScore&,
+                      const Waits&);
+nlohmann::json json_row(const std::string& day, const std::string& method, const SearchScore&,
+                        const Waits&);
 
 }  // namespace torchwatch::experiments

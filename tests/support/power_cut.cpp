@@ -5,19 +5,14 @@
 #include <algorithm>
 #include <fstream>
 #include <random>
-#include <sstream>
 #include <utility>
+
+#include "file_content.hpp"
 
 namespace torchwatch::test {
 namespace {
 
 constexpr std::size_t kSectorBytes = 512;
-
-std::string read_file(const std::string& path) {
-  std::ostringstream text;
-  text << std::ifstream(path, std::ios::binary).rdbuf();
-  return text.str();
-}
 
 void write_file(const std::string& path, const std::string& content) {
   std::ofstream(path, std::ios::binary | std::ios::trunc) << content;
@@ -38,7 +33,7 @@ void PowerCut::opened(const std::string& path, bool existed) {
   const auto known = files_.find(path);
   if (known == files_.end()) {
     File file;
-    if (existed) file.durable = read_file(path);
+    if (existed) file.durable = content_of(path);
     file.is_new = !existed;
     files_.emplace(path, std::move(file));
     return;

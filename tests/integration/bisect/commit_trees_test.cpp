@@ -1,7 +1,7 @@
 #include <catch2/catch.hpp>
 #include <fstream>
-#include <sstream>
 
+#include "file_content.hpp"
 #include "temporary_folder.hpp"
 #include "test_repository.hpp"
 #include "torchwatch/history/commit_history.hpp"
@@ -14,12 +14,6 @@ using torchwatch::test::TestRepository;
 namespace fs = std::filesystem;
 
 namespace {
-
-std::string read(const fs::path& file) {
-  std::ostringstream content;
-  content << std::ifstream(file).rdbuf();
-  return content.str();
-}
 
 std::size_t entries(const fs::path& folder) {
   return static_cast<std::size_t>(
@@ -49,7 +43,7 @@ TEST_CASE_METHOD(Fixture, "a checkout writes exactly the commit's files and noth
   const auto before = entries(repository.path());
   const auto target = folder.path() / "made";
   REQUIRE(history().checkout(one, target).has_value());
-  REQUIRE(read(target / "a/b/c.cpp") == "one\r\n");
+  REQUIRE(torchwatch::test::content_of(target / "a/b/c.cpp") == "one\r\n");
   REQUIRE(entries(target) == 1);
   REQUIRE(entries(folder.path()) == 2);
   REQUIRE(entries(repository.path()) == before);
@@ -65,8 +59,8 @@ TEST_CASE_METHOD(Fixture, "a checkout works into an empty folder, and beside a w
   const auto target = folder.path() / "made/";
   fs::create_directory(target);
   REQUIRE(CommitHistory::open(full.path()).value().checkout("main", target).has_value());
-  REQUIRE(read(target / "f") == "content");
-  REQUIRE(read(full.path() / "f") == "edited by its owner");
+  REQUIRE(torchwatch::test::content_of(target / "f") == "content");
+  REQUIRE(torchwatch::test::content_of(full.path() / "f") == "edited by its owner");
 }
 
 TEST_CASE_METHOD(Fixture, "a checkout needs neither HEAD nor its branch") {
@@ -76,7 +70,7 @@ TEST_CASE_METHOD(Fixture, "a checkout needs neither HEAD nor its branch") {
   wanted.files["f"] = "content";
   const auto sha = repository.commit(wanted);
   REQUIRE(history().checkout(sha, folder.path() / "made").has_value());
-  REQUIRE(read(folder.path() / "made/f") == "content");
+  REQUIRE(torchwatch::test::content_of(folder.path() / "made/f") == "content");
 }
 
 TEST_CASE_METHOD(Fixture, "a checkout into a folder in use is refused and leaves it alone") {
@@ -119,8 +113,8 @@ TEST_CASE_METHOD(Fixture, "a revert undoes one commit on top of a later one, on 
   REQUIRE_THAT(reverted.subject, Catch::Contains("culprit"));
   REQUIRE(history().resolve("main").value() == tip);
   REQUIRE(history().checkout(sha, folder.path() / "made").has_value());
-  REQUIRE(read(folder.path() / "made/f") == "one\n");
-  REQUIRE(read(folder.path() / "made/g") == "g");
+  REQUIRE(torchwatch::test::content_of(folder.path() / "made/f") == "one\n");
+  REQUIRE(torchwatch::test::content_of(folder.path() / "made/g") == "g");
   REQUIRE(history().create_revert(culprit, "main").value() == sha);
 }
 

@@ -6,10 +6,10 @@
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
-#include <sstream>
 
 #include "elf_maker.hpp"
 #include "fake_process_runner.hpp"
+#include "file_content.hpp"
 #include "temporary_folder.hpp"
 #include "torchwatch/builds/folder_lock.hpp"
 #include "torchwatch/channel/artifacts.hpp"
@@ -75,11 +75,7 @@ class FakePython {
     for (std::string line; std::getline(file, line);) lines.push_back(line);
     return lines;
   }
-  std::string environment() const {
-    std::ostringstream text;
-    text << std::ifstream(folder_.path() / "environment").rdbuf();
-    return text.str();
-  }
+  std::string environment() const { return test::content_of(folder_.path() / "environment"); }
   /// What lies in the cache: releases, and what is left over of them.
   Names cached() const {
     Names names;

@@ -2,11 +2,11 @@
 #include <SQLiteCpp/Database.h>
 
 #include <catch2/catch.hpp>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <vector>
 
+#include "file_content.hpp"
 #include "printed.hpp"
 #include "temporary_folder.hpp"
 #include "torchwatch/bisection/spec.hpp"
@@ -131,9 +131,7 @@ TEST_CASE_METHOD(StoredComparison, "what is not known of a verdict is exported a
 TEST_CASE_METHOD(StoredComparison, "samples are exported one a line, or with their run") {
   const auto file_name = (folder.path() / "samples.csv").string();
   CHECK(run({"database", "export", "samples", "--out", file_name}).status == 0);
-  std::ostringstream text;
-  text << std::ifstream(file_name).rdbuf();
-  const auto csv = lines_of(text.str());
+  const auto csv = lines_of(test::content_of(file_name));
   REQUIRE(csv.size() == 3);
   CHECK_THAT(csv[2], Contains("n2,resnet18,cpu-train,default,timing,1,12"));
   const auto run_line =

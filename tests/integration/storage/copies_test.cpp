@@ -1,8 +1,8 @@
 #include <catch2/catch.hpp>
 #include <fstream>
-#include <sstream>
 
 #include "embedded_sql.hpp"
+#include "file_content.hpp"
 #include "migrations.hpp"
 #include "raw_sql.hpp"
 #include "sqlite_errors.hpp"
@@ -51,12 +51,6 @@ struct BackedUp {
   }
 };
 
-std::string content_of(const fs::path& path) {
-  std::ostringstream text;
-  text << std::ifstream(path, std::ios::binary).rdbuf();
-  return text.str();
-}
-
 void scribble_over(const fs::path& path) {
   const auto size = fs::file_size(path);
   std::fstream file(path, std::ios::binary | std::ios::in | std::ios::out);
@@ -87,12 +81,12 @@ TEST_CASE_METHOD(BackedUp, "a reader backs a database up beside its writer") {
 TEST_CASE_METHOD(BackedUp, "a backup replaces no file") {
   Stores stores(path);
   for (const auto& target : {copy, path}) {
-    const auto before = content_of(target);
+    const auto before = test::content_of(target);
     const auto refused = back_up(*stores.database, target);
     REQUIRE_FALSE(refused);
     REQUIRE(refused.error().code == ErrorCode::invalid);
     REQUIRE_THAT(refused.error().text(), Contains("choose another name"));
-    REQUIRE(content_of(target) == before);
+    REQUIRE(test::content_of(target) == before);
   }
 }
 

@@ -4,8 +4,8 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <sstream>
 
+#include "file_content.hpp"
 #include "forked_child.hpp"
 #include "raw_sql.hpp"
 #include "stores.hpp"
@@ -23,12 +23,6 @@ struct OneFile {
   Result<std::unique_ptr<Database>> open() const { return Database::open({path, "", false}); }
   Result<std::unique_ptr<Database>> open_reader() const { return Database::open({path, "", true}); }
 };
-
-std::string content_of(const std::filesystem::path& path) {
-  std::ostringstream text;
-  text << std::ifstream(path, std::ios::binary).rdbuf();
-  return text.str();
-}
 
 }  // namespace
 
@@ -194,7 +188,7 @@ TEST_CASE_METHOD(OneFile, "a path that is a folder is refused by its name") {
 TEST_CASE_METHOD(OneFile, "a newer program's database is refused and left as it is") {
   const int known = open().value()->schema_version();
   test::raw_sql(path, "PRAGMA user_version = " + std::to_string(known + 1));
-  const auto before = content_of(path);
+  const auto before = test::content_of(path);
   for (const bool read_only : {false, true}) {
     const auto error = Database::open({path, "", read_only}).error();
     REQUIRE(error.code == ErrorCode::conflict);
@@ -202,7 +196,7 @@ TEST_CASE_METHOD(OneFile, "a newer program's database is refused and left as it 
     REQUIRE_THAT(error.message, Catch::Contains("up to " + std::to_string(known)));
     REQUIRE_THAT(error.message, Catch::EndsWith("run the newer torchwatch that wrote it"));
   }
-  REQUIRE(content_of(path) == before);
+  REQUIRE(test::content_of(path) == before);
   const auto backup = path.string() + ".v" + std::to_string(known) + ".backup";
   std::ofstream(backup) << "what the newer program kept";
   CHECK_THAT(open().error().message, Catch::EndsWith(", or restore " + backup));
@@ -220,11 +214,11 @@ TEST_CASE_METHOD(OneFile, "a reader asks for a migration instead of reading an o
 TEST_CASE_METHOD(OneFile, "another program's database is refused and left as it is") {
   std::filesystem::create_directories(path.parent_path());
   test::raw_sql(path, "CREATE TABLE bookmarks (url TEXT)");
-  const auto before = content_of(path);
+  const auto before = test::content_of(path);
   const auto error = open().error();
   REQUIRE(error.code == ErrorCode::invalid);
   REQUIRE_THAT(error.message, Catch::Contains("another program"));
-  REQUIRE(content_of(path) == before);
+  REQUIRE(test::content_of(path) == before);
 }
 
 TEST_CASE_METHOD(OneFile, "a file that is not a database is called damaged and left as it is") {
@@ -234,7 +228,7 @@ TEST_CASE_METHOD(OneFile, "a file that is not a database is called damaged and l
     REQUIRE(error.code == ErrorCode::damaged);
     REQUIRE_THAT(error.message, Catch::Contains(path.string()));
   }
-  REQUIRE(content_of(path) == std::string(5000, 'x'));
+  REQUIRE(test::content_of(path) == std::string(5000, 'x'));
 }
 
 TEST_CASE_METHOD(OneFile, "who may only read the folder of a stopped service reads its database") {

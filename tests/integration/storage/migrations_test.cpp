@@ -1,12 +1,11 @@
 #include "migrations.hpp"
 
 #include <catch2/catch.hpp>
-#include <fstream>
 #include <set>
-#include <sstream>
 
 #include "backup.hpp"
 #include "environments.hpp"
+#include "file_content.hpp"
 #include "samples.hpp"
 #include "sqlite_errors.hpp"
 #include "temporary_folder.hpp"
@@ -51,12 +50,6 @@ struct OneConnection {
   int version() const { return user_version(*connect()); }
   int rows_of_a() const { return connect()->sqlite.execAndGet("SELECT count(*) FROM a").getInt(); }
 };
-
-std::string text_of(const fs::path& path) {
-  std::ostringstream text;
-  text << std::ifstream(path).rdbuf();
-  return text.str();
-}
 
 std::set<std::string> sql_files_in(const std::string& folder) {
   std::set<std::string> names;
@@ -119,7 +112,7 @@ TEST_CASE("migrations are numbered without a gap, and all files are in the progr
     REQUIRE(std::stoi(std::string(migration.name.substr(0, 4))) == ++number);
     const auto file = fs::path(TORCHWATCH_SOURCE_DIR) / "storage/database/migrations" /
                       (std::string(migration.name) + ".sql");
-    REQUIRE(text_of(file) == migration.sql);
+    REQUIRE(test::content_of(file) == migration.sql);
   }
   REQUIRE(embedded == sql_files_in("storage/database/migrations"));
 }
@@ -237,8 +230,8 @@ TEST_CASE("the program contains all files of invariants") {
 
 TEST_CASE_METHOD(OneConnection,
                  "a database of the third schema keeps what its comparisons are for") {
-  connect()->sqlite.exec(
-      text_of(fs::path(TORCHWATCH_BINARY_DIR) / "tests/recordings/database-of-286d2e2.sql"));
+  connect()->sqlite.exec(test::content_of(fs::path(TORCHWATCH_BINARY_DIR) /
+                                          "tests/recordings/database-of-286d2e2.sql"));
   const auto opened = Database::open({path, "", false}).value();
   ComparisonStore comparisons(*opened);
   const auto row = [&](Id id) { return comparisons.get(id).value(); };
@@ -354,8 +347,8 @@ TEST_CASE_METHOD(
 }
 
 TEST_CASE_METHOD(OneConnection, "runs of an older schema are counted for the machine they ran on") {
-  connect()->sqlite.exec(
-      text_of(fs::path(TORCHWATCH_BINARY_DIR) / "tests/recordings/database-of-286d2e2.sql"));
+  connect()->sqlite.exec(test::content_of(fs::path(TORCHWATCH_BINARY_DIR) /
+                                          "tests/recordings/database-of-286d2e2.sql"));
   const auto opened = Database::open({path, "", false}).value();
   const auto machines = RunReader(*opened).machines().value();
   REQUIRE(machines.size() == 1);

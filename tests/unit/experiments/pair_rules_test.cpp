@@ -22,15 +22,16 @@ BenchmarkBlocks interleaved_blocks(const std::string& workload, int blocks) {
 
 Counts judged(const std::vector<Series>& series, Drawn drawn, double slowdown) {
   const detect::Settings settings;
-  const auto table = judge_all({pair_rule(settings, drawn)},
-                               series_in_turn(series, slowdown, 400), {1, 0}, 1);
+  const auto table =
+      judge_all({pair_rule(settings, drawn)}, series_in_turn(series, slowdown, 400), {1, 0}, 1);
   return together(table.front());
 }
 
 }  // namespace
 
 TEST_CASE("the pairs of a series are those of its blocks, and short series are left out") {
-  const auto series = series_of_pairs({interleaved_blocks("long", 3), interleaved_blocks("short", 2)}, 6);
+  const auto series =
+      series_of_pairs({interleaved_blocks("long", 3), interleaved_blocks("short", 2)}, 6);
   REQUIRE(series.size() == 1);
   CHECK(series[0].workload == "long infer, 1");
   REQUIRE(series[0].runs.size() == 6);
@@ -66,7 +67,8 @@ TEST_CASE("simulated normal pairs have their spread and no centre of their own")
 }
 
 TEST_CASE("the least number of pairs is Wald's") {
-  // Errors of 5 % both ways: 0.95 ln 19 + 0.05 ln (1 / 19) = 2.65; an effect of one spread: times 2.
+  // Errors of 5 % both ways: 0.95 ln 19 + 0.05 ln (1 / 19) = 2.65; an effect of one spread:
+  // times 2.
   const double one_spread = std::expm1(0.01);
   const auto least = least_pairs(0.01, one_spread, 0.05, 0.05);
   CHECK_THAT(least.unchanged, WithinAbs(5.30, 0.005));

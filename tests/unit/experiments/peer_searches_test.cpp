@@ -36,6 +36,7 @@ void blames_a_broken_stretch_as_a_whole(const Search& search) {
 }
 
 const auto kPinpoint = [](DayRuns& runs) { return pinpoint(runs, std::log(1.10)); };
+const auto kThreeBuilders = [](DayRuns& runs) { return section_median_of_five(runs, 3); };
 const auto kBayes = [](DayRuns& runs) { return bayes_of_pass_and_fail(runs, std::log(1.10)); };
 
 }  // namespace
@@ -43,6 +44,7 @@ const auto kBayes = [](DayRuns& runs) { return bayes_of_pass_and_fail(runs, std:
 TEST_CASE("every search finds a culprit where there is hardly any noise") {
   finds_every_culprit(binary_search_7_percent);
   finds_every_culprit(git_bisect_median_of_five);
+  finds_every_culprit(kThreeBuilders);
   finds_every_culprit(kPinpoint);
   finds_every_culprit(kBayes);
 }
@@ -50,8 +52,17 @@ TEST_CASE("every search finds a culprit where there is hardly any noise") {
 TEST_CASE("every search blames commits that do not build together with their neighbour") {
   blames_a_broken_stretch_as_a_whole(binary_search_7_percent);
   blames_a_broken_stretch_as_a_whole(git_bisect_median_of_five);
+  blames_a_broken_stretch_as_a_whole(kThreeBuilders);
   blames_a_broken_stretch_as_a_whole(kPinpoint);
   blames_a_broken_stretch_as_a_whole(kBayes);
+}
+
+TEST_CASE("three builders quarter what is left in each round") {
+  const Day day = day_with(64, 40);
+  DayRuns runs(day, kQuiet, 0);
+  REQUIRE(kThreeBuilders(runs) == Blamed{{40}});
+  REQUIRE(runs.rounds() == 3);  // 64 = 4 x 4 x 4
+  REQUIRE(runs.builds() <= 9);
 }
 
 TEST_CASE("searches that check their ends blame nobody where nothing changed") {
