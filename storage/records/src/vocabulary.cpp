@@ -138,14 +138,8 @@ Result<Metric> parse_judged_metric(std::string_view text) {
   return fail(ErrorCode::invalid,
               "metric \"" + std::string(text) + "\" is " + why + "; allowed: " + allowed);
 }
-Result<Verdict> parse_verdict(std::string_view text) {
-  return parse_word<Verdict>(text);
-}
 Result<RunStatus> parse_run_status(std::string_view text) {
   return parse_word<RunStatus>(text);
-}
-Result<IncidentKind> parse_incident_kind(std::string_view text) {
-  return parse_word<IncidentKind>(text);
 }
 
 std::string to_string(Configuration configuration) {

@@ -6,6 +6,7 @@
 #include "everything_served.hpp"
 #include "fake_github.hpp"
 #include "github/description.hpp"
+#include "file_content.hpp"
 #include "running_service.hpp"
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
@@ -64,11 +65,6 @@ struct AppService : test::RunningService {
   test::FakeGithub github{"owner/name", "a token of somebody", test::github_description(), &real};
 };
 
-std::string bytes_of(const std::filesystem::path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(stream), {}};
-}
-
 }  // namespace
 
 TEST_CASE("the threads of a daemon write to GitHub in turn, and share what they have of it") {
@@ -105,10 +101,10 @@ TEST_CASE("a daemon files as its App, and no page, answer, log or file has a sec
   CHECK(served.content_types.at("text/html") > 20);
   std::string seen = served.text;
   CHECK_THAT(seen, Catch::Contains("bad gateway"));
-  seen += bytes_of(service.config.storage.path.string() + "-wal");
+  seen += test::content_of(service.config.storage.path.string() + "-wal");
   service.stop();
   seen += service.out.str();
-  seen += bytes_of(service.config.storage.path);
+  seen += test::content_of(service.config.storage.path);
 
   std::set<std::string> secrets{token};
   service.github.core().with([&](auto& core) {

@@ -9,6 +9,7 @@
 #include <memory>
 #include <set>
 
+#include "file_content.hpp"
 #include "github/description.hpp"
 #include "history.hpp"
 #include "memory_folder.hpp"
@@ -91,11 +92,6 @@ std::set<std::string> secrets_of(test::FakeGithubCore& core, const test::RsaKey&
   return secrets;
 }
 
-std::string bytes_of(const std::filesystem::path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(stream), {}};
-}
-
 }  // namespace
 
 TEST_CASE(
@@ -166,7 +162,8 @@ TEST_CASE("after every fault no token, key, JWT or signature is in log, error, d
     const auto secrets = secrets_of(history.core(), source.key);
     CHECK(secrets.size() > (has_app ? 30U : 10U));
     history.close_database();
-    for (const char* const end : {"", "-wal"}) seen += bytes_of(source.database().string() + end);
+    for (const char* const end : {"", "-wal"})
+      seen += test::content_of(source.database().string() + end);
     for (const auto& secret : secrets) {
       REQUIRE(secret.size() >= 8);
       CHECK(seen.find(secret) == std::string::npos);

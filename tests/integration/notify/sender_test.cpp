@@ -5,6 +5,7 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "file_content.hpp"
 #include "notify_fixture.hpp"
 #include "torchwatch/digest/hmac.hpp"
 #include "torchwatch/storage/incident_store.hpp"
@@ -15,11 +16,6 @@ using Catch::Contains;
 using nlohmann::json;
 
 namespace {
-
-std::string content_of(const std::filesystem::path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(stream), {}};
-}
 
 /// Keeps each mail with the arguments before it.
 std::string keeping_script(const test::TemporaryFolder& folder) {
@@ -66,7 +62,7 @@ TEST_CASE("a webhook gets each event once, signed over the bytes that it gets") 
   REQUIRE(deliveries.size() == 2);
   CHECK(deliveries[1].event == "closed");
   CHECK(fixture.logged.str().find(kWebhookSecret) == std::string::npos);
-  CHECK(content_of(fixture.config.storage.path).find(kWebhookSecret) == std::string::npos);
+  CHECK(test::content_of(fixture.config.storage.path).find(kWebhookSecret) == std::string::npos);
 }
 
 TEST_CASE("a receiver that fails delays its own messages alone, and gets them in their order") {
@@ -164,7 +160,7 @@ TEST_CASE("a mail has one recipient list and one subject, whatever an incident i
   fixture.report(row, true);
   fixture.queue();
   CHECK(fixture.deliver().empty());
-  const auto mail = content_of(fixture.folder.path() / "mail.txt");
+  const auto mail = test::content_of(fixture.folder.path() / "mail.txt");
   CHECK_THAT(mail, Contains("-i|-f|tw@example.org|--|perf@example.org|ops@example.org|\n"));
   const auto head = mail.substr(0, mail.find("\r\n\r\n"));
   CHECK_THAT(head, Contains("To: perf@example.org,\r\n ops@example.org\r\n"));
@@ -190,5 +186,5 @@ TEST_CASE("a sendmail that fails is tried again, and what it says is shown") {
   fixture.add_mail("list", keeping_script(fixture.folder));
   fixture.clock.advance(std::chrono::hours(1));
   CHECK(fixture.deliver().empty());
-  CHECK_THAT(content_of(fixture.folder.path() / "mail.txt"), Contains("Auto-Submitted"));
+  CHECK_THAT(test::content_of(fixture.folder.path() / "mail.txt"), Contains("Auto-Submitted"));
 }

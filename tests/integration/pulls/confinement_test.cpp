@@ -5,6 +5,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "file_content.hpp"
 #include "pulls_fixture.hpp"
 
 using namespace torchwatch;
@@ -13,11 +14,6 @@ using Catch::Contains;
 namespace fs = std::filesystem;
 
 namespace {
-
-std::string content_of(const fs::path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(stream), {}};
-}
 
 /// A recipe that tries everything that it must not be able to do, and says what came of it.
 std::string hostile_recipe(const fs::path& folder) {
@@ -78,7 +74,7 @@ TEST_CASE("the build of a head writes nothing that others read, and sees no toke
   if (!built) FAIL(built.error().text());
   std::string log;
   for (const auto& entry : fs::recursive_directory_iterator(pulls::folder_of_pulls(config))) {
-    if (entry.path().extension() == ".log") log += content_of(entry.path());
+    if (entry.path().extension() == ".log") log += test::content_of(entry.path());
   }
   CAPTURE(log);
   // Below a /tmp of its own it may write what nobody else sees: for the folder of the builds the

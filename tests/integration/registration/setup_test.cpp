@@ -11,6 +11,7 @@
 #include "fake_random.hpp"
 #include "github/client.hpp"
 #include "github/description.hpp"
+#include "file_content.hpp"
 #include "temporary_folder.hpp"
 #include "torchwatch/registration/command.hpp"
 #include "torchwatch/registration/made_app.hpp"
@@ -70,11 +71,6 @@ unsigned mode_of(const std::filesystem::path& path) {
   return facts.st_mode & 07777U;
 }
 
-std::string content_of(const std::filesystem::path& path) {
-  std::ifstream stream(path);
-  return {std::istreambuf_iterator<char>(stream), {}};
-}
-
 struct Setup {
   Setup() {
     options.folder = folder.path() / "app";
@@ -100,8 +96,8 @@ struct Setup {
     CHECK(mode_of(options.folder) == 0700);
     CHECK(mode_of(files.key) == 0600);
     CHECK(mode_of(files.webhook_secret) == 0600);
-    CHECK(content_of(files.key) == key.secret);
-    CHECK(content_of(files.webhook_secret) == kSecret);
+    CHECK(test::content_of(files.key) == key.secret);
+    CHECK(test::content_of(files.webhook_secret) == kSecret);
   }
   void require_nothing_secret_printed() {
     for (const auto& secret : {std::string(kSecret), std::string("PRIVATE KEY"),
@@ -236,7 +232,7 @@ TEST_CASE("an App that lies there is not overwritten, and GitHub is not asked fo
   setup.folder.write("app/app.pem", "the key of another App");
   setup.options.print_only = true;
   CHECK(setup.run(setup.clock).error().code == ErrorCode::conflict);
-  CHECK(content_of(setup.options.folder / "app.pem") == "the key of another App");
+  CHECK(test::content_of(setup.options.folder / "app.pem") == "the key of another App");
   CHECK(setup.out.str().empty());
 }
 

@@ -10,6 +10,7 @@
 #include <set>
 #include <utility>
 
+#include "file_content.hpp"
 #include "samples.hpp"
 #include "torchwatch/documents/bisection.hpp"
 #include "torchwatch/documents/block.hpp"
@@ -177,12 +178,6 @@ std::string snake_case(const std::string& name) {
   return snake;
 }
 
-std::string text_of(const std::filesystem::path& file) {
-  std::ifstream stream(file);
-  REQUIRE(stream);
-  return {std::istreambuf_iterator<char>(stream), {}};
-}
-
 /// The named lists among the entries of a description.
 Lists lists_of(const json& entries) {
   Lists lists;
@@ -219,7 +214,7 @@ void check_words(const Lists& described, const Lists& known) {
 }  // namespace
 
 TEST_CASE("openapi.json lists the words of each enumeration once, and all of them") {
-  const auto document = json::parse(text_of(kSource / "service/api/openapi.json"));
+  const auto document = json::parse(test::content_of(kSource / "service/api/openapi.json"));
   const auto lists = lists_of(document.at("components").at("schemas"));
   REQUIRE(lists.size() > 20);
   check_words(lists, known_lists());
@@ -228,7 +223,7 @@ TEST_CASE("openapi.json lists the words of each enumeration once, and all of the
 
 TEST_CASE("the schemas of the commands list the words of each enumeration once, and all of them") {
   const auto folder = kSource / "docs/schemas";
-  const auto definitions = json::parse(text_of(folder / "definitions.json"));
+  const auto definitions = json::parse(test::content_of(folder / "definitions.json"));
   const auto lists = lists_of(definitions.at("$defs"));
   REQUIRE(lists.size() > 10);
   Lists known;
@@ -240,12 +235,12 @@ TEST_CASE("the schemas of the commands list the words of each enumeration once, 
     if (entry.path().extension() != ".json" || name == "definitions.json") continue;
     INFO(name);
     const bool has_own = kWithListsOfTheirOwn.contains(name);
-    CHECK(count_of_lists(json::parse(text_of(entry.path()))) == (has_own ? 1 : 0));
+    CHECK(count_of_lists(json::parse(test::content_of(entry.path()))) == (has_own ? 1 : 0));
   }
 }
 
 TEST_CASE("the workflow that asks for a bisection offers every metric and configuration") {
-  auto text = text_of(kSource / ".github/workflows/bisect.yml");
+  auto text = test::content_of(kSource / ".github/workflows/bisect.yml");
   std::erase_if(text, [](unsigned char letter) { return std::isspace(letter) != 0; });
   for (const auto& list : {judged_metrics(), configurations()}) {
     std::string options;

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "file_content.hpp"
 #include "order_fixture.hpp"
 #include "temporary_folder.hpp"
 
@@ -11,11 +12,6 @@ namespace torchwatch::test {
 inline void write_file(const std::filesystem::path& path, const std::string& text) {
   std::filesystem::create_directories(path.parent_path());
   std::ofstream(path) << text;
-}
-
-inline std::string text_of(const std::filesystem::path& path) {
-  std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), {}};
 }
 
 /// The service's machine with two builds that share a library, a kit, and CUDA beside one of them.

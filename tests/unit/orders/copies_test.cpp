@@ -56,11 +56,11 @@ TEST_CASE("a copy is what was sent, under the names of the service's machine") {
   fs::remove_all(machine.path() / "a");
   fs::remove_all(machine.path() / "b");
   fs::remove_all(machine.path() / "kits");
-  CHECK(text_of(block.runs[0].libraries / "libtorch.so") == "torch of a");
-  CHECK(text_of(block.runs[1].libraries / "libtorch.so") == "torch of b");
-  CHECK(text_of(block.runs[0].libraries / "libgomp.so") == "gomp");
-  CHECK(text_of(block.runs[0].libraries / "../../nvidia/cublas/lib/libcublas.so.13") == "cublas");
-  CHECK(text_of(block.runs[1].runner) == "runner");
+  CHECK(test::content_of(block.runs[0].libraries / "libtorch.so") == "torch of a");
+  CHECK(test::content_of(block.runs[1].libraries / "libtorch.so") == "torch of b");
+  CHECK(test::content_of(block.runs[0].libraries / "libgomp.so") == "gomp");
+  CHECK(test::content_of(block.runs[0].libraries / "../../nvidia/cublas/lib/libcublas.so.13") == "cublas");
+  CHECK(test::content_of(block.runs[1].runner) == "runner");
   CHECK(fs::equivalent(block.runs[0].libraries / "libgomp.so.1",
                        block.runs[1].libraries / "libgomp.so.1"));
   SECTION("another order finds it there") {

@@ -68,9 +68,7 @@ Result<Metric> parse_metric(std::string_view);
 /// Reads a metric that somebody asks a verdict, a search or a setting of. Errors: invalid, also for
 /// one that is not judged.
 Result<Metric> parse_judged_metric(std::string_view);
-Result<Verdict> parse_verdict(std::string_view);
 Result<RunStatus> parse_run_status(std::string_view);
-Result<IncidentKind> parse_incident_kind(std::string_view);
 
 /// Device x mode, written "cpu-train".
 struct Configuration {
