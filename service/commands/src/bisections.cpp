@@ -9,7 +9,6 @@
 #include "torchwatch/commands/links.hpp"
 #include "torchwatch/commands/page_text.hpp"
 #include "torchwatch/commands/work.hpp"
-#include "torchwatch/nightly/triage.hpp"
 #include "torchwatch/platform/clock.hpp"
 #include "torchwatch/records/hex.hpp"
 #include "torchwatch/report/culprit_tally.hpp"
@@ -17,6 +16,7 @@
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/terminal/bisection_text.hpp"
+#include "torchwatch/triage/triage.hpp"
 
 namespace torchwatch::commands {
 namespace {
@@ -129,7 +129,7 @@ Outcome run_show(const Invocation& invocation, storage::Id id) {
 Outcome run_cancel(const Invocation& invocation, storage::Id id) {
   TW_TRY_VOID(make(invocation, {.path = "/api/v1/bisections/" + std::to_string(id) + "/cancel",
                                 .without_daemon = [id](auto& services) {
-                                  return nightly::cancel_bisection(services, id, this_user());
+                                  return triage::cancel_bisection(services, id, this_user());
                                 }}));
   return report_done(invocation, {.kind = "bisection",
                                   .item = id,

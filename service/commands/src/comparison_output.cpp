@@ -6,7 +6,6 @@
 #include "torchwatch/commands/links.hpp"
 #include "torchwatch/commands/page_text.hpp"
 #include "torchwatch/documents/bisection.hpp"
-#include "torchwatch/nightly/comparison_summary.hpp"
 #include "torchwatch/report/incident_state.hpp"
 #include "torchwatch/report/outcome.hpp"
 #include "torchwatch/report/view.hpp"
@@ -18,6 +17,7 @@
 #include "torchwatch/storage/study_store.hpp"
 #include "torchwatch/storage/verdicts.hpp"
 #include "torchwatch/terminal/bisection_text.hpp"
+#include "torchwatch/triage/comparison_summary.hpp"
 
 namespace torchwatch::commands {
 namespace {
@@ -53,8 +53,8 @@ Result<json> incident_json(storage::Database& database, const IncidentRow& incid
 
 /// The remarks on the comparison as a whole; none where they are damaged.
 std::vector<std::string> remarks_on(const storage::ComparisonRow& comparison) {
-  const auto summary = nightly::parse_summary(comparison.summary_json);
-  return summary ? nightly::in_sentences(*summary) : std::vector<std::string>{};
+  const auto summary = triage::parse_summary(comparison.summary_json);
+  return summary ? triage::in_sentences(*summary) : std::vector<std::string>{};
 }
 
 Result<terminal::FoundIncident> found_incident(storage::Database& database,

@@ -7,7 +7,6 @@
 #include "torchwatch/commands/items.hpp"
 #include "torchwatch/commands/work.hpp"
 #include "torchwatch/control/service_now.hpp"
-#include "torchwatch/nightly/triage.hpp"
 #include "torchwatch/platform/clock.hpp"
 #include "torchwatch/report/incident_state.hpp"
 #include "torchwatch/report/newest_nightly.hpp"
@@ -15,6 +14,7 @@
 #include "torchwatch/report/setback.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
+#include "torchwatch/triage/triage.hpp"
 
 namespace torchwatch::commands {
 namespace {
@@ -110,7 +110,7 @@ std::string path_of(storage::Id comparison, const std::string& action) {
 
 Outcome run_cancel(const Invocation& invocation, storage::Id id) {
   const auto cancel = [id](comparison::Services& services) {
-    return nightly::cancel_comparison(services, id, this_user());
+    return triage::cancel_comparison(services, id, this_user());
   };
   TW_TRY_VOID(make(invocation, {.path = path_of(id, "cancel"), .without_daemon = cancel}));
   return report_done(invocation, {.kind = "comparison",

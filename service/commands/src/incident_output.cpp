@@ -11,7 +11,6 @@
 #include "torchwatch/config/addresses.hpp"
 #include "torchwatch/heard/heard.hpp"
 #include "torchwatch/issues/issue.hpp"
-#include "torchwatch/nightly/incident_facts.hpp"
 #include "torchwatch/operators/attribution.hpp"
 #include "torchwatch/pictures/incident_drawings.hpp"
 #include "torchwatch/platform/clock.hpp"
@@ -27,6 +26,7 @@
 #include "torchwatch/storage/outbox_store.hpp"
 #include "torchwatch/terminal/incident_text.hpp"
 #include "torchwatch/tracing/tracing.hpp"
+#include "torchwatch/triage/incident_facts.hpp"
 
 namespace torchwatch::commands {
 namespace {
@@ -171,8 +171,8 @@ Result<storage::OutboxRow> issue_so_far(const Invocation& invocation,
   auto& services = opened.services();
   TW_TRY(auto row, storage::ComparisonStore(services.database).get(incident.comparison));
   TW_TRY(const auto comparison, comparison::Comparison::of(std::move(row)));
-  TW_TRY(auto facts, nightly::incident_facts(services, incident, comparison));
-  TW_TRY_VOID(nightly::add_history(services, comparison.row, facts));
+  TW_TRY(auto facts, triage::incident_facts(services, incident, comparison));
+  TW_TRY_VOID(triage::add_history(services, comparison.row, facts));
   facts.key = "open-" + incident.key + "-" + std::to_string(incident.id);
   storage::OutboxRow issue;
   issue.title = report::incident_title(facts);

@@ -10,13 +10,13 @@
 #include "torchwatch/commands/items.hpp"
 #include "torchwatch/commands/selection_options.hpp"
 #include "torchwatch/commands/work.hpp"
-#include "torchwatch/nightly/decisions.hpp"
-#include "torchwatch/nightly/triage.hpp"
 #include "torchwatch/platform/clock.hpp"
 #include "torchwatch/platform/user.hpp"
 #include "torchwatch/report/incident_state.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/storage/incident_store.hpp"
+#include "torchwatch/triage/decisions.hpp"
+#include "torchwatch/triage/triage.hpp"
 
 namespace torchwatch::commands {
 namespace {
@@ -100,7 +100,7 @@ Outcome run_decision(const Invocation& invocation, storage::Id id, const Decisio
   nlohmann::json body{{"by", decision.by}};
   if (!options.reason.empty()) body["reason"] = options.reason;
   const auto decide = [&](comparison::Services& services) {
-    return nightly::decide_incident(services, id, verb.kind, decision);
+    return triage::decide_incident(services, id, verb.kind, decision);
   };
   TW_TRY_VOID(
       make(invocation, {.path = path_of(id, verb.verb), .body = body, .without_daemon = decide}));
@@ -114,7 +114,7 @@ Outcome run_decision(const Invocation& invocation, storage::Id id, const Decisio
 Outcome run_dispute(const Invocation& invocation, storage::Id id, const DecisionOptions& options) {
   const auto decision = options.decision();
   const auto dispute = [&](comparison::Services& services) -> Status {
-    TW_TRY_VOID(nightly::dispute_incident(services, id, decision));
+    TW_TRY_VOID(triage::dispute_incident(services, id, decision));
     return {};
   };
   TW_TRY_VOID(make(invocation, {.path = path_of(id, "dispute"),
@@ -131,7 +131,7 @@ Outcome run_retest(const Invocation& invocation, storage::Id id) {
   auto is_new = true;
   storage::Id comparison = 0;
   const auto retest = [&](comparison::Services& services) -> Status {
-    TW_TRY(const auto due, nightly::retest_incident(services, id));
+    TW_TRY(const auto due, triage::retest_incident(services, id));
     is_new = due.is_new;
     comparison = due.comparison.id;
     return {};

@@ -3,20 +3,20 @@
 #include <algorithm>
 #include <array>
 
-#include "torchwatch/requests/bisection_request.hpp"
 #include "torchwatch/documents/bisection.hpp"
-#include "torchwatch/nightly/decisions.hpp"
-#include "torchwatch/nightly/triage.hpp"
 #include "torchwatch/pulls/pulls.hpp"
 #include "torchwatch/records/suggestion.hpp"
 #include "torchwatch/report/markdown.hpp"
 #include "torchwatch/report/view.hpp"
+#include "torchwatch/requests/bisection_request.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
 #include "torchwatch/storage/request_store.hpp"
 #include "torchwatch/tracker/mute_store.hpp"
+#include "torchwatch/triage/decisions.hpp"
+#include "torchwatch/triage/triage.hpp"
 
 namespace torchwatch::conversation {
 namespace {
@@ -63,8 +63,8 @@ Status require_workload(const Work& work, const std::string& name) {
 Status acknowledge(const Work& work) {
   TW_TRY(const auto incident, incident_of(work));
   work.row.said = "Incident " + std::to_string(incident.id) + " is acknowledged.";
-  return nightly::take_over_decision(work.services, incident.id, DecisionKind::acknowledged,
-                                     decision_of(work));
+  return triage::take_over_decision(work.services, incident.id, DecisionKind::acknowledged,
+                                    decision_of(work));
 }
 
 Status take_back(const Work& work) {
@@ -74,8 +74,8 @@ Status take_back(const Work& work) {
                 "incident " + std::to_string(incident.id) + " is closed: reopen the issue instead");
   }
   work.row.said = "Incident " + std::to_string(incident.id) + " is open, not acknowledged.";
-  return nightly::take_over_decision(work.services, incident.id, DecisionKind::reopened,
-                                     decision_of(work));
+  return triage::take_over_decision(work.services, incident.id, DecisionKind::reopened,
+                                    decision_of(work));
 }
 
 /// The commit that somebody holds for wrong must be one that was named.
@@ -99,7 +99,7 @@ Status dispute(const Work& work) {
   TW_TRY(const auto incident, incident_of(work));
   TW_TRY_VOID(require_named(work, incident));
   TW_TRY(const auto again,
-         nightly::dispute_incident(work.services, incident.id, decision_of(work), false));
+         triage::dispute_incident(work.services, incident.id, decision_of(work), false));
   work.row.bisection = again.id;
   work.row.state = CommandState::waiting;
   return {};
@@ -132,7 +132,7 @@ Result<storage::Id> incident_to_retest(const Work& work) {
 
 Status retest(const Work& work) {
   TW_TRY(const auto incident, incident_to_retest(work));
-  TW_TRY(const auto due, nightly::retest_incident(work.services, incident));
+  TW_TRY(const auto due, triage::retest_incident(work.services, incident));
   work.row.incident = incident;
   work.row.comparison = due.comparison.id;
   work.row.state = CommandState::waiting;
@@ -272,13 +272,13 @@ Status cancel_one(const Work& work, const CommandRow& asked, int& ended) {
     TW_TRY(const auto row, storage::ComparisonStore(work.services.database).get(*asked.comparison));
     if (is_end(row.state)) return {};
     ++ended;
-    return nightly::cancel_comparison(work.services, row.id, asker);
+    return triage::cancel_comparison(work.services, row.id, asker);
   }
   if (!asked.bisection) return {};
   TW_TRY(const auto row, storage::BisectionStore(work.services.database).get(*asked.bisection));
   if (row.state == storage::BisectionState::ended) return {};
   ++ended;
-  return nightly::cancel_bisection(work.services, row.id, asker);
+  return triage::cancel_bisection(work.services, row.id, asker);
 }
 
 Status cancel(const Work& work) {

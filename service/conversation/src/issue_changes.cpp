@@ -4,11 +4,11 @@
 #include <array>
 #include <optional>
 
-#include "torchwatch/nightly/decisions.hpp"
 #include "torchwatch/report/markdown.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
 #include "torchwatch/tracker/conversation_store.hpp"
+#include "torchwatch/triage/decisions.hpp"
 
 namespace torchwatch::conversation {
 namespace {
@@ -54,7 +54,7 @@ Status decide(comparison::Services& services, storage::Id id, DecisionKind kind,
                      : kind == DecisionKind::acknowledged ? !is_open
                                                           : is_closed;
   if (is_so) return {};
-  const auto made = nightly::take_over_decision(services, id, kind, decision);
+  const auto made = triage::take_over_decision(services, id, kind, decision);
   const bool is_superseded = !made && made.error().code == ErrorCode::conflict;
   return is_superseded ? Status{} : made;
 }

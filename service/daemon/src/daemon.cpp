@@ -11,7 +11,7 @@
 #include "torchwatch/daemon/page_sources.hpp"
 #include "torchwatch/health/alarms.hpp"
 #include "torchwatch/nightly/discovery.hpp"
-#include "torchwatch/nightly/triage.hpp"
+#include "torchwatch/nightly/second_searches.hpp"
 #include "torchwatch/nightly/work_list.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/daemon_store.hpp"

@@ -19,10 +19,7 @@
 #include "torchwatch/history/commit_counts.hpp"
 #include "torchwatch/history/commit_history.hpp"
 #include "torchwatch/kits/suite.hpp"
-#include "torchwatch/nightly/decisions.hpp"
 #include "torchwatch/nightly/discovery.hpp"
-#include "torchwatch/nightly/incident_facts.hpp"
-#include "torchwatch/nightly/triage.hpp"
 #include "torchwatch/notify/feed.hpp"
 #include "torchwatch/pages/pages.hpp"
 #include "torchwatch/platform/core_affinity.hpp"
@@ -33,6 +30,9 @@
 #include "torchwatch/requests/check.hpp"
 #include "torchwatch/site/view.hpp"
 #include "torchwatch/traces/traces.hpp"
+#include "torchwatch/triage/decisions.hpp"
+#include "torchwatch/triage/incident_facts.hpp"
+#include "torchwatch/triage/triage.hpp"
 #include "torchwatch/webhooks/routes.hpp"
 
 // What a daemon serves over HTTP, and what the API needs from it.
@@ -135,7 +135,7 @@ report::AskForFiles files_of(const config::Config& config, caches::FolderSizes& 
 /// The end of what the recipe printed for a commit.
 std::vector<std::string> build_log_of(const config::Config& config, const std::string& sha) {
   const auto log = builds::kept_log(config.build.cache / "commits", sha);
-  return report::last_lines(log, nightly::secrets_of(config));
+  return report::last_lines(log, triage::secrets_of(config));
 }
 
 }  // namespace
@@ -150,7 +150,7 @@ pages::Sources page_sources(const config::Config& config, storage::Database& dat
   const auto commit_of = [repository = repository_folder(config)](const std::string& sha) {
     // A handle belongs to one thread; opening one costs microseconds.
     const auto history = bisect::CommitHistory::open(repository);
-    return nightly::commit_facts(history ? &*history : nullptr, sha);
+    return triage::commit_facts(history ? &*history : nullptr, sha);
   };
   const auto ranges = std::make_shared<bisection::SearchedRanges>(repository_folder(config));
   return {.database = database,
@@ -261,7 +261,7 @@ api::Backend Daemon::backend(storage::Database& database) {
       .random = services.random,
       .request_arrived = [this] { sleeper_.wake(); },
       .service_now = [this] { return service_now(); },
-      .decide_incident = std::bind_front(nightly::decide_incident, std::ref(services)),
+      .decide_incident = std::bind_front(triage::decide_incident, std::ref(services)),
       .tokens_changed =
           [this](const auto& revoked) {
             auto reloaded = tokens_->reload();
@@ -269,15 +269,15 @@ api::Backend Daemon::backend(storage::Database& database) {
             return reloaded;
           },
       .dispute_incident = [&services](auto id, const auto& decision) -> Result<storage::Id> {
-        TW_TRY(const auto row, nightly::dispute_incident(services, id, decision));
+        TW_TRY(const auto row, triage::dispute_incident(services, id, decision));
         return row.id;
       },
       .retest_incident = [&services](auto id) -> Result<std::pair<storage::Id, bool>> {
-        TW_TRY(const auto retest, nightly::retest_incident(services, id));
+        TW_TRY(const auto retest, triage::retest_incident(services, id));
         return std::pair{retest.comparison.id, retest.is_new};
       },
-      .cancel_comparison = std::bind_front(nightly::cancel_comparison, std::ref(services)),
-      .cancel_bisection = std::bind_front(nightly::cancel_bisection, std::ref(services)),
+      .cancel_comparison = std::bind_front(triage::cancel_comparison, std::ref(services)),
+      .cancel_bisection = std::bind_front(triage::cancel_bisection, std::ref(services)),
       .cancel_request = std::bind_front(pulls::cancel_request, std::ref(services)),
       .replay_of = [&database](const auto& row) { return bisection::replay_of(database, row); },
       .check_request = std::bind_front(check_request, std::ref(application_)),

@@ -4,20 +4,20 @@
 #include <cmath>
 
 #include "known_changes.hpp"
-#include "reporting.hpp"
 #include "torchwatch/bisection/opening.hpp"
 #include "torchwatch/bisection/spec.hpp"
 #include "torchwatch/comparison/comparison.hpp"
 #include "torchwatch/detect/grouping.hpp"
 #include "torchwatch/figures/figures.hpp"
 #include "torchwatch/issues/issue.hpp"
-#include "torchwatch/nightly/comparison_summary.hpp"
 #include "torchwatch/platform/failpoint.hpp"
 #include "torchwatch/records/hex.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
 #include "torchwatch/tracker/mute_store.hpp"
+#include "torchwatch/triage/comparison_summary.hpp"
+#include "torchwatch/triage/reporting.hpp"
 
 namespace torchwatch::nightly {
 namespace {
@@ -207,13 +207,14 @@ Result<ComparisonRow> judge_comparison(comparison::Services& services,
   const auto& row = comparison.row;
   TW_TRY(const auto schedule, comparison::replay(services, comparison));
   auto judged = judged_by(schedule, row.purpose);
-  TW_TRY(const auto before, nightly_before(services, row));
-  ComparisonSummary summary;
+  TW_TRY(const auto before, triage::nightly_before(services, row));
+  triage::ComparisonSummary summary;
   if (before) {
     mark_newly_failing(before->verdicts, judged);
-    TW_TRY(summary, summarise(services, comparison, *before, judged, schedule.settings().common()));
+    TW_TRY(summary,
+           triage::summarise(services, comparison, *before, judged, schedule.settings().common()));
   }
-  TW_TRY(summary.is_unconfined, is_unconfined(services, row.id));
+  TW_TRY(summary.is_unconfined, triage::is_unconfined(services, row.id));
   ComparisonRow advanced;
   TW_TRY_VOID(services.database.transact([&]() -> Status {
     TW_TRY(advanced, store_verdicts(services, row, judged, to_json(summary)));
@@ -224,7 +225,7 @@ Result<ComparisonRow> judge_comparison(comparison::Services& services,
       if (row.incident && incident.kind == IncidentKind::lost) continue;
       TW_TRY_VOID(open_incident(services, comparison, schedule.settings(), std::move(incident)));
     }
-    return file_at_once(services, {advanced, comparison.plan});
+    return triage::file_at_once(services, {advanced, comparison.plan});
   }));
   note_changes(services, comparison, judged);
   TW_TRY_VOID(platform::failpoint("nightly.after_verdict"));

@@ -6,14 +6,15 @@
 #include <vector>
 
 #include "judging.hpp"
-#include "reporting.hpp"
 #include "torchwatch/bisection/run.hpp"
 #include "torchwatch/comparison/comparison.hpp"
 #include "torchwatch/documents/study.hpp"
+#include "torchwatch/filing/digest.hpp"
 #include "torchwatch/follow_ups/follow_ups.hpp"
 #include "torchwatch/nightly/discovery.hpp"
-#include "torchwatch/nightly/triage.hpp"
+#include "torchwatch/nightly/second_searches.hpp"
 #include "torchwatch/nightly/work_list.hpp"
+#include "torchwatch/platform/failpoint.hpp"
 #include "torchwatch/report/setback.hpp"
 #include "torchwatch/runs/run_store.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
@@ -21,6 +22,7 @@
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
 #include "torchwatch/tracing/tracing.hpp"
+#include "torchwatch/triage/reporting.hpp"
 #include "trunk_range.hpp"
 
 namespace torchwatch::nightly {
@@ -30,6 +32,27 @@ using comparison::Comparison;
 using storage::ComparisonRow;
 using storage::ComparisonState;
 using storage::Purpose;
+
+/// bisected -> reported: queues what the issues are to say and opens what follows a nightly, all in
+/// the transaction that ends the comparison. Errors: of storage, of the facts.
+Result<ComparisonRow> report_comparison(comparison::Services& services,
+                                        const Comparison& comparison) {
+  const auto& row = comparison.row;
+  storage::ComparisonStore comparisons(services.database);
+  ComparisonRow reported;
+  TW_TRY_VOID(services.database.transact([&]() -> Status {
+    TW_TRY_VOID(triage::queue_messages(services, comparison));
+    if (row.purpose == Purpose::nightly) {
+      TW_TRY_VOID(follow_ups::open_follow_ups(services, comparison));
+      TW_TRY_VOID(filing::queue_digest(services, row));
+    }
+    TW_TRY(reported,
+           comparisons.advance(row, ComparisonState::reported, services.clock.wall_now()));
+    return {};
+  }));
+  TW_TRY_VOID(platform::failpoint("nightly.after_report"));
+  return reported;
+}
 
 /// Each stage takes the comparison in one state and returns its row in a later one.
 class Stages {

@@ -5,12 +5,12 @@
 
 #include "messages.hpp"
 #include "noted.hpp"
-#include "torchwatch/nightly/triage.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/outbox_store.hpp"
 #include "torchwatch/storage/request_store.hpp"
+#include "torchwatch/triage/triage.hpp"
 
 namespace torchwatch::pulls {
 namespace {
@@ -54,13 +54,13 @@ Status cancel_opened(comparison::Services& services, const json& note,
   if (note.contains("comparison")) {
     const auto id = note["comparison"].get<storage::Id>();
     TW_TRY(const auto row, storage::ComparisonStore(services.database).get(id));
-    if (!is_end(row.state)) TW_TRY_VOID(nightly::cancel_comparison(services, id, asker));
+    if (!is_end(row.state)) TW_TRY_VOID(triage::cancel_comparison(services, id, asker));
   }
   if (!note.contains("bisection")) return {};
   const auto id = note["bisection"].get<storage::Id>();
   TW_TRY(const auto row, storage::BisectionStore(services.database).get(id));
   if (row.state == storage::BisectionState::ended) return {};
-  return nightly::cancel_bisection(services, id, asker);
+  return triage::cancel_bisection(services, id, asker);
 }
 
 Status cancel(comparison::Services& services, const RequestRow& request,

@@ -5,12 +5,12 @@
 
 #include "golden.hpp"
 #include "talk.hpp"
-#include "torchwatch/nightly/triage.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/outbox_store.hpp"
 #include "torchwatch/storage/request_store.hpp"
 #include "torchwatch/storage/verdicts.hpp"
 #include "torchwatch/tracker/mute_store.hpp"
+#include "torchwatch/triage/triage.hpp"
 
 using namespace torchwatch;
 using Catch::Contains;

@@ -2,8 +2,8 @@
 #include <catch2/catch.hpp>
 
 #include "talk.hpp"
-#include "torchwatch/nightly/decisions.hpp"
 #include "torchwatch/storage/outbox_store.hpp"
+#include "torchwatch/triage/decisions.hpp"
 
 using namespace torchwatch;
 using storage::DecisionKind;
@@ -75,7 +75,7 @@ TEST_CASE("an issue that is deleted or moved is acknowledged, and nothing is fil
                Catch::Contains(is_moved ? "moved to https://github.com/owner/other/issues/5"
                                         : "issue 1 was deleted"));
     const auto before = talk.github.requests().size();
-    REQUIRE(nightly::decide_incident(talk.services(), 1, DecisionKind::reopened, {"ada", ""}));
+    REQUIRE(triage::decide_incident(talk.services(), 1, DecisionKind::reopened, {"ada", ""}));
     storage::OutboxRow message;
     message.key = "recurrence";
     message.incident = 1;

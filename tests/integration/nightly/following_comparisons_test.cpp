@@ -3,12 +3,12 @@
 #include <catch2/catch.hpp>
 
 #include "nightlies.hpp"
-#include "torchwatch/nightly/comparison_summary.hpp"
-#include "torchwatch/nightly/decisions.hpp"
 #include "torchwatch/nightly/stages.hpp"
 #include "torchwatch/report/recheck.hpp"
 #include "torchwatch/storage/outbox_store.hpp"
 #include "torchwatch/storage/verdicts.hpp"
+#include "torchwatch/triage/comparison_summary.hpp"
+#include "torchwatch/triage/decisions.hpp"
 
 using namespace torchwatch;
 using storage::ComparisonRow;
@@ -32,8 +32,8 @@ std::string crept(int steps) {
 
 Status accept(Nightlies& service, storage::Id incident, const std::string& by,
               const std::string& reason) {
-  return nightly::decide_incident(service.services(), incident, storage::DecisionKind::accepted,
-                                  {by, reason});
+  return triage::decide_incident(service.services(), incident, storage::DecisionKind::accepted,
+                                 {by, reason});
 }
 
 void check_none_regressed_alone(Nightlies& service) {
@@ -126,14 +126,14 @@ TEST_CASE("a machine that changed is reported as such and opens no incident") {
   service.next(slower);
   CHECK(service.incidents().empty());
   const auto comparison = service.comparisons(Purpose::nightly).front();
-  const auto summary = nightly::parse_summary(comparison.summary_json).value();
+  const auto summary = triage::parse_summary(comparison.summary_json).value();
   REQUIRE(summary.machine_shifts.size() == 1);
   CHECK(summary.machine_shifts[0].ratio == Approx(1.5).epsilon(0.05));
   CHECK(summary.machine_changes ==
         std::vector<std::string>{"cpu_governor: (nothing) -> powersave"});
-  nightly::ComparisonSummary nothing_else;
+  triage::ComparisonSummary nothing_else;
   nothing_else.is_unconfined = true;
-  CHECK(nightly::parse_summary(service.comparisons(Purpose::nightly).at(1).summary_json).value() ==
+  CHECK(triage::parse_summary(service.comparisons(Purpose::nightly).at(1).summary_json).value() ==
         nothing_else);
 }
 
@@ -198,7 +198,7 @@ TEST_CASE("a benchmark that is taken out of the suite is left out, not lost") {
   service.next("noise 0.01\n# third");
   CHECK(service.incidents().empty());
   const auto summary =
-      nightly::parse_summary(service.comparisons(Purpose::nightly).front().summary_json).value();
+      triage::parse_summary(service.comparisons(Purpose::nightly).front().summary_json).value();
   REQUIRE(summary.left_out.size() == 1);
   CHECK(to_string(summary.left_out[0]) == "dlrm cpu-train");
 }
@@ -231,8 +231,8 @@ TEST_CASE("an incident can be neither accepted nor closed before its comparison 
   const auto incident = storage::IncidentStore(service.database()).open(row).value();
   const auto refused = accept(service, incident.id, "ada", "why");
   CHECK(refused.error().code == ErrorCode::conflict);
-  CHECK(nightly::decide_incident(service.services(), incident.id, storage::DecisionKind::closed,
-                                 {"ada", ""})
+  CHECK(triage::decide_incident(service.services(), incident.id, storage::DecisionKind::closed,
+                                {"ada", ""})
             .error()
             .code == ErrorCode::conflict);
   CHECK(service.incidents()[0].state == storage::IncidentState::open);

@@ -10,12 +10,12 @@
 #include "temporary_folder.hpp"
 #include "torchwatch/nightly/discovery.hpp"
 #include "torchwatch/nightly/stages.hpp"
-#include "torchwatch/nightly/triage.hpp"
 #include "torchwatch/nightly/work_list.hpp"
 #include "torchwatch/report/newest_nightly.hpp"
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
+#include "torchwatch/triage/triage.hpp"
 
 using namespace torchwatch;
 using Catch::StartsWith;
@@ -124,7 +124,7 @@ TEST_CASE("a late nightly is not the newest, and closes no incident that a newer
   const auto newest = report::newest_nightly(followed.database()).value();
   CHECK(followed.name_of(newest.known->candidate) == "19");
   CHECK(followed.name_of(newest.judged->candidate) == "19");
-  const auto retest = nightly::retest_incident(services, incidents[1].id).value();
+  const auto retest = triage::retest_incident(services, incidents[1].id).value();
   CHECK(followed.name_of(retest.comparison.candidate) == "19");
 
   // 18 is as fast as 16, so what made 19 slow came after 18.

@@ -10,14 +10,15 @@
 #include "torchwatch/comparison/comparison.hpp"
 #include "torchwatch/documents/bisection.hpp"
 #include "torchwatch/nightly/discovery.hpp"
+#include "torchwatch/nightly/second_searches.hpp"
 #include "torchwatch/nightly/stages.hpp"
-#include "torchwatch/nightly/triage.hpp"
 #include "torchwatch/nightly/work_list.hpp"
 #include "torchwatch/runs/run_store.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/outbox_store.hpp"
 #include "torchwatch/storage/verdicts.hpp"
+#include "torchwatch/triage/triage.hpp"
 
 using namespace torchwatch;
 using Catch::Contains;
@@ -182,7 +183,7 @@ TEST_CASE("a cancelled comparison gives up the run in flight, and keeps those th
   std::size_t stored = 0;
   due.executor.before_run(3, [&] {
     stored = runs_stored();
-    REQUIRE(nightly::cancel_comparison(due.services, id, {.user = 1000}));
+    REQUIRE(triage::cancel_comparison(due.services, id, {.user = 1000}));
   });
   const auto ended = due.carry_out();
   CHECK(ended.state == ComparisonState::cancelled);
@@ -202,7 +203,7 @@ TEST_CASE("a kit that is being made for a cancelled comparison is stopped") {
   CancelledKits kits;
   auto services = with(due.services, due.executor, due.services.clock, &kits);
   services.interrupts = &due.interrupts;
-  kits.cancel = [&] { REQUIRE(nightly::cancel_comparison(services, id, {.user = 1000})); };
+  kits.cancel = [&] { REQUIRE(triage::cancel_comparison(services, id, {.user = 1000})); };
   const auto row = storage::ComparisonStore(services.database).get(id).value();
   const auto ended = nightly::carry_out_comparison(services, row, {});
   REQUIRE(ended);
@@ -217,7 +218,7 @@ TEST_CASE("the search of a cancelled comparison stops at once, and continues whe
   storage::BisectionStore bisections(due.services.database);
   std::function<void()> cancel = [&] {
     if (bisections.unfinished().value().empty()) return due.executor.before_run(1, cancel);
-    REQUIRE(nightly::cancel_comparison(due.services, id, {.user = 1000}));
+    REQUIRE(triage::cancel_comparison(due.services, id, {.user = 1000}));
   };
   due.executor.before_run(1, cancel);
   CHECK(due.carry_out().state == ComparisonState::cancelled);
@@ -283,7 +284,7 @@ TEST_CASE("a search that is cancelled while it measures ends, and its comparison
     const auto open = bisections.unfinished().value();
     if (open.empty()) return due.executor.before_run(1, cancel);
     cancelled = open.front().id;
-    REQUIRE(nightly::cancel_bisection(due.services, *cancelled, {.user = 1000}));
+    REQUIRE(triage::cancel_bisection(due.services, *cancelled, {.user = 1000}));
   };
   due.executor.before_run(1, cancel);
   const auto ended = due.carry_out();
@@ -313,7 +314,7 @@ TEST_CASE("a search that is cancelled keeps the culprit that it had confirmed, a
     for (const auto& open : unfinished) {
       row = open;
       if (std::ranges::none_of(bisections.events_of(open.id).value(), is_verified)) break;
-      REQUIRE(nightly::cancel_bisection(due.services, open.id, {.user = 1000}));
+      REQUIRE(triage::cancel_bisection(due.services, open.id, {.user = 1000}));
       return;
     }
     due.executor.before_run(1, cancel);

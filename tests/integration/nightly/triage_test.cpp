@@ -1,5 +1,5 @@
 // What people decide about incidents, carried through on a scripted day.
-#include "torchwatch/nightly/triage.hpp"
+#include "torchwatch/triage/triage.hpp"
 
 #include <SQLiteCpp/Database.h>
 
@@ -9,19 +9,19 @@
 #include "scripted_service.hpp"
 #include "temporary_folder.hpp"
 #include "torchwatch/documents/bisection.hpp"
-#include "torchwatch/nightly/decisions.hpp"
 #include "torchwatch/records/hex.hpp"
 #include "torchwatch/report/recheck.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
 #include "torchwatch/storage/outbox_store.hpp"
+#include "torchwatch/triage/decisions.hpp"
 
 using namespace torchwatch;
 using Catch::Contains;
-using nightly::decide_incident;
 using storage::DecisionKind;
 using storage::OutboxKind;
+using triage::decide_incident;
 
 namespace {
 
@@ -61,7 +61,7 @@ TEST_CASE("a disputed search is carried out again, and its result reported once"
   const auto first = day.culprit();
   REQUIRE(first);
   const auto before = day.messages().size();
-  const auto again = nightly::dispute_incident(day.services(), 1, {"ada", "only a test"}).value();
+  const auto again = triage::dispute_incident(day.services(), 1, {"ada", "only a test"}).value();
   CHECK(day.incident().bisection == again.id);
   for (int i = 0; i < 2; ++i) {
     day.carry_out();
@@ -86,7 +86,7 @@ TEST_CASE("a search that cannot be read keeps no disputed one from its report") 
   row.spec_json = R"({"written":"by another program"})";
   const auto unreadable = bisections.open(row).value();
   REQUIRE(bisections.end(unreadable, to_json(bisection::BisectionResult{}), 1));
-  REQUIRE(nightly::dispute_incident(day.services(), 1, {"ada", "only a test"}));
+  REQUIRE(triage::dispute_incident(day.services(), 1, {"ada", "only a test"}));
   day.carry_out();
   CHECK_THAT(day.messages().back().body, Contains("The second search has ended"));
 }
@@ -94,8 +94,8 @@ TEST_CASE("a search that cannot be read keeps no disputed one from its report") 
 TEST_CASE("a bisection whose incident is lost ends alone, and the disputed ones are searched") {
   const ReportedDay day;
   storage::BisectionStore bisections(day.database());
-  const auto lost = nightly::dispute_incident(day.services(), 1, {"ada", "only a test"}).value();
-  const auto again = nightly::dispute_incident(day.services(), 2, {"ada", "only a test"}).value();
+  const auto lost = triage::dispute_incident(day.services(), 1, {"ada", "only a test"}).value();
+  const auto again = triage::dispute_incident(day.services(), 2, {"ada", "only a test"}).value();
   day.execute("UPDATE bisection SET incident_id = 99 WHERE id = " + std::to_string(lost.id));
   day.carry_out();
   const auto ended = bisections.get(lost.id).value();
@@ -106,9 +106,9 @@ TEST_CASE("a bisection whose incident is lost ends alone, and the disputed ones 
 
 TEST_CASE("a retest of a change that is still there leaves the incident open, and is due once") {
   const ReportedDay day;
-  const auto retest = nightly::retest_incident(day.services(), 1).value();
+  const auto retest = triage::retest_incident(day.services(), 1).value();
   CHECK(retest.is_new);
-  const auto again = nightly::retest_incident(day.services(), 1).value();
+  const auto again = triage::retest_incident(day.services(), 1).value();
   CHECK_FALSE(again.is_new);
   CHECK(again.comparison.id == retest.comparison.id);
   CHECK(report::rechecks_of(day.database(), day.incident()).value().at(0).outcome ==
@@ -128,11 +128,11 @@ TEST_CASE("a retest of a change that is still there leaves the incident open, an
 TEST_CASE("an incident that is closed can be neither disputed nor tested again") {
   const ReportedDay day;
   REQUIRE(decide_incident(day.services(), 1, DecisionKind::closed, {"ada", ""}));
-  CHECK(nightly::dispute_incident(day.services(), 1, {"ada", "no"}).error().code ==
+  CHECK(triage::dispute_incident(day.services(), 1, {"ada", "no"}).error().code ==
         ErrorCode::conflict);
-  CHECK(nightly::retest_incident(day.services(), 1).error().code == ErrorCode::conflict);
+  CHECK(triage::retest_incident(day.services(), 1).error().code == ErrorCode::conflict);
   CHECK(decide_incident(day.services(), 1, DecisionKind::reopened, {"ada", ""}));
-  CHECK(nightly::dispute_incident(day.services(), 1, {" ", "no"}).error().code ==
+  CHECK(triage::dispute_incident(day.services(), 1, {" ", "no"}).error().code ==
         ErrorCode::invalid);
 }
 

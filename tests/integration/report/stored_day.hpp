@@ -8,12 +8,12 @@
 #include "scripted_service.hpp"
 #include "temporary_folder.hpp"
 #include "torchwatch/documents/bisection.hpp"
-#include "torchwatch/nightly/incident_facts.hpp"
 #include "torchwatch/runs/run_store.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
+#include "torchwatch/triage/incident_facts.hpp"
 
 namespace torchwatch::test {
 
@@ -114,8 +114,8 @@ class StoredDay {
     incident_ = storage::IncidentStore(database()).open(incident_).value();
     if (result) incident_.bisection = ended(incident_.id, *result);
     auto& services = service_->services();
-    auto facts = nightly::incident_facts(services, incident_, {comparison_, {}}).value();
-    REQUIRE(nightly::add_history(services, comparison_, facts));
+    auto facts = triage::incident_facts(services, incident_, {comparison_, {}}).value();
+    REQUIRE(triage::add_history(services, comparison_, facts));
     drawings = facts.drawings;
     return facts;
   }
@@ -131,7 +131,7 @@ class StoredDay {
                              .baseline = is_recheck ? *comparison_.baseline : comparison_.candidate,
                              .incident = is_recheck ? std::optional(incident_.id) : std::nullopt});
     for (const auto& row : verdicts) add_verdict(later, row);
-    return nightly::incident_facts(service_->services(), incident_, {later, {}}).value();
+    return triage::incident_facts(service_->services(), incident_, {later, {}}).value();
   }
 
   /// Changes the samples as a bad disk does.

@@ -31,12 +31,12 @@ struct Backend {
   std::function<void()> request_arrived;  ///< wakes the daemon; must not block
   /// What does not work and what is done at present, for /healthz and /metrics; must not block.
   std::function<health::Report()> service_now;
-  /// Makes a decision about an incident, as nightly::decide_incident does.
+  /// Makes a decision about an incident, as triage::decide_incident does.
   std::function<Status(storage::Id incident, storage::DecisionKind, const storage::Decision&)>
       decide_incident;
   /// After a token was stored, or one of that name revoked; empty: none was.
   std::function<Status(const std::string& revoked)> tokens_changed{};
-  /// Do as the functions of nightly/triage.hpp do; those that open work return its id.
+  /// Do as the functions of triage/triage.hpp do; those that open work return its id.
   std::function<Result<storage::Id>(storage::Id incident, const storage::Decision&)>
       dispute_incident = {};
   /// Returns the comparison that is due, and whether it was opened for this.

@@ -32,7 +32,7 @@ struct Sources {
   const platform::Clock& clock;
   /// What does not work and what is done at present.
   std::function<health::Report()> service_now = {};
-  /// Returns what is known of a commit, as nightly::commit_facts does: of one that is not known its
+  /// Returns what is known of a commit, as triage::commit_facts does: of one that is not known its
   /// sha alone. Empty: pages name commits by their shas.
   std::function<report::CommitFacts(const std::string& sha)> commit_of = {};
   /// Returns the last lines that the recipe printed for a commit, without paths; none where nothing

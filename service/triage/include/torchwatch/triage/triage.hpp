@@ -1,13 +1,9 @@
 #pragma once
 
-#include <stop_token>
-#include <string>
-
 #include "torchwatch/comparison/services.hpp"
-#include "torchwatch/nightly/attend.hpp"
 #include "torchwatch/storage/rows.hpp"
 
-namespace torchwatch::nightly {
+namespace torchwatch::triage {
 
 // What people ask for about incidents, comparisons and searches, thread-safe beside the pipeline.
 
@@ -40,9 +36,4 @@ Status cancel_comparison(comparison::Services&, storage::Id comparison, const st
 /// Errors: not_found, conflict (it has ended).
 Status cancel_bisection(comparison::Services&, storage::Id bisection, const storage::Asker&);
 
-/// Carries out searches of incidents whose comparison has ended: those of disputes. With
-/// Retry::when_due one that is due, else each once. Comments on the issues what was found. Returns
-/// whether there was any. Call in the pipeline's thread. Errors: as attend.
-Result<bool> attend_second_searches(comparison::Services&, Retry, std::stop_token stop);
-
-}  // namespace torchwatch::nightly
+}  // namespace torchwatch::triage

@@ -5,7 +5,7 @@
 
 #include "torchwatch/bisection/early_end.hpp"
 
-namespace torchwatch::nightly {
+namespace torchwatch::triage {
 
 std::string login_of(std::string_view author_email) {
   constexpr std::string_view kServer = "@users.noreply.github.com";
@@ -33,4 +33,4 @@ std::string without_asker(const std::string& given) {
   return is_token ? text.substr(0, begin) + "somebody with a token" + behind : given;
 }
 
-}  // namespace torchwatch::nightly
+}  // namespace torchwatch::triage

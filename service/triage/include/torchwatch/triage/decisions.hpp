@@ -3,11 +3,11 @@
 #include "torchwatch/comparison/services.hpp"
 #include "torchwatch/storage/rows.hpp"
 
-namespace torchwatch::nightly {
+namespace torchwatch::triage {
 
 /// Makes a person's decision about an incident, now: changes its state, keeps who decided and why,
 /// and queues what its issue needs: a comment, and that it is closed or open again. `kind` is any
-/// but disputed (nightly/triage.hpp). Errors: invalid (no name; an acceptance without a reason),
+/// but disputed (triage/triage.hpp). Errors: invalid (no name; an acceptance without a reason),
 /// not_found, conflict (the state does not admit it; its comparison has not ended, so there is no
 /// issue yet to close). Thread-safe beside the pipeline.
 Status decide_incident(comparison::Services&, storage::Id incident, storage::DecisionKind kind,
@@ -17,4 +17,4 @@ Status decide_incident(comparison::Services&, storage::Id incident, storage::Dec
 Status take_over_decision(comparison::Services&, storage::Id incident, storage::DecisionKind kind,
                           const storage::Decision&);
 
-}  // namespace torchwatch::nightly
+}  // namespace torchwatch::triage

@@ -1,4 +1,4 @@
-#include "torchwatch/nightly/incident_facts.hpp"
+#include "torchwatch/triage/incident_facts.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -8,7 +8,6 @@
 #include "torchwatch/bisection/trace.hpp"
 #include "torchwatch/comparison/run_recorder.hpp"
 #include "torchwatch/evidence/work.hpp"
-#include "torchwatch/nightly/comparison_summary.hpp"
 #include "torchwatch/operators/attribution.hpp"
 #include "torchwatch/pictures/picture.hpp"
 #include "torchwatch/records/machine_facts.hpp"
@@ -23,8 +22,9 @@
 #include "torchwatch/storage/incident_store.hpp"
 #include "torchwatch/storage/verdicts.hpp"
 #include "torchwatch/tracing/tracing.hpp"
+#include "torchwatch/triage/comparison_summary.hpp"
 
-namespace torchwatch::nightly {
+namespace torchwatch::triage {
 namespace {
 
 report::BuildFacts build_facts(const storage::BuildRow& row) {
@@ -313,4 +313,4 @@ Status add_history(comparison::Services& services, const storage::ComparisonRow&
   return {};
 }
 
-}  // namespace torchwatch::nightly
+}  // namespace torchwatch::triage

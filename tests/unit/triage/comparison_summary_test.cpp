@@ -1,9 +1,9 @@
-#include "torchwatch/nightly/comparison_summary.hpp"
+#include "torchwatch/triage/comparison_summary.hpp"
 
 #include <catch2/catch.hpp>
 
 using namespace torchwatch;
-using namespace torchwatch::nightly;
+using namespace torchwatch::triage;
 
 TEST_CASE("a stored summary reads back as it was, and one with nothing to say is empty") {
   ComparisonSummary summary;

@@ -2,7 +2,7 @@
 
 #include <catch2/catch.hpp>
 
-using namespace torchwatch::nightly;
+using namespace torchwatch::triage;
 
 TEST_CASE("a login is taken from an address of GitHub's own, and never guessed") {
   CHECK(login_of("49699333+ada-l@users.noreply.github.com") == "ada-l");

@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-namespace torchwatch::nightly {
+namespace torchwatch::triage {
 
 /// Returns the login that an address of GitHub's own holds,
 /// "1234+ada@users.noreply.github.com"; empty for every other address: nobody is guessed.
@@ -14,4 +14,4 @@ std::string login_of(std::string_view author_email);
 /// and a token that cancelled "somebody with a token".
 std::string without_asker(const std::string& text);
 
-}  // namespace torchwatch::nightly
+}  // namespace torchwatch::triage

@@ -1,10 +1,10 @@
-#include "torchwatch/nightly/decisions.hpp"
+#include "torchwatch/triage/decisions.hpp"
 
-#include "reporting.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
+#include "torchwatch/triage/reporting.hpp"
 
-namespace torchwatch::nightly {
+namespace torchwatch::triage {
 namespace {
 
 using storage::Decision;
@@ -59,4 +59,4 @@ Status take_over_decision(comparison::Services& services, storage::Id id, Decisi
   return decide(services, id, kind, made, Telling::nobody);
 }
 
-}  // namespace torchwatch::nightly
+}  // namespace torchwatch::triage

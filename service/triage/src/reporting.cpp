@@ -1,20 +1,18 @@
-#include "reporting.hpp"
+#include "torchwatch/triage/reporting.hpp"
 
 #include <algorithm>
 
 #include "login.hpp"
-#include "torchwatch/filing/digest.hpp"
 #include "torchwatch/filing/filing.hpp"
 #include "torchwatch/follow_ups/follow_ups.hpp"
 #include "torchwatch/issues/issue.hpp"
 #include "torchwatch/issues/notices.hpp"
-#include "torchwatch/nightly/incident_facts.hpp"
-#include "torchwatch/platform/failpoint.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
 #include "torchwatch/storage/outbox_store.hpp"
+#include "torchwatch/triage/incident_facts.hpp"
 
-namespace torchwatch::nightly {
+namespace torchwatch::triage {
 namespace {
 
 using comparison::Comparison;
@@ -55,18 +53,6 @@ Status queue_recovery(comparison::Services& services, const Comparison& recheck,
   TW_TRY_VOID(filing::set_state(services, before, report::state_gone(facts.candidate.name)));
   return filing::follow_up(services, before, storage::OutboxKind::close,
                            key_of_decision("recovery", before), report::recovery_comment(facts));
-}
-
-Status queue_messages(comparison::Services& services, const Comparison& comparison) {
-  const auto& row = comparison.row;
-  storage::IncidentStore store(services.database);
-  TW_TRY_VOID(filing::file_incidents(services, row, facts_with_history(services, comparison)));
-  TW_TRY(const auto found_again, store.found_again_by(row.id));
-  for (const auto& incident : found_again)
-    TW_TRY_VOID(queue_recurrence(services, comparison, incident));
-  if (!row.incident) return {};
-  TW_TRY(const auto gone, follow_ups::conclude_recheck(services, row));
-  return gone ? queue_recovery(services, comparison, *gone) : Status{};
 }
 
 /// The facts of an incident in the comparison that opened it.
@@ -154,23 +140,16 @@ Status file_at_once(comparison::Services& services, const Comparison& comparison
   return filing::file_at_once(services, comparison.row, facts_with_history(services, comparison));
 }
 
-Result<ComparisonRow> report_comparison(comparison::Services& services,
-                                        const comparison::Comparison& comparison) {
+Status queue_messages(comparison::Services& services, const Comparison& comparison) {
   const auto& row = comparison.row;
-  storage::ComparisonStore comparisons(services.database);
-  ComparisonRow reported;
-  TW_TRY_VOID(services.database.transact([&]() -> Status {
-    TW_TRY_VOID(queue_messages(services, comparison));
-    if (row.purpose == storage::Purpose::nightly) {
-      TW_TRY_VOID(follow_ups::open_follow_ups(services, comparison));
-      TW_TRY_VOID(filing::queue_digest(services, row));
-    }
-    TW_TRY(reported,
-           comparisons.advance(row, storage::ComparisonState::reported, services.clock.wall_now()));
-    return {};
-  }));
-  TW_TRY_VOID(platform::failpoint("nightly.after_report"));
-  return reported;
+  storage::IncidentStore store(services.database);
+  TW_TRY_VOID(filing::file_incidents(services, row, facts_with_history(services, comparison)));
+  TW_TRY(const auto found_again, store.found_again_by(row.id));
+  for (const auto& incident : found_again)
+    TW_TRY_VOID(queue_recurrence(services, comparison, incident));
+  if (!row.incident) return {};
+  TW_TRY(const auto gone, follow_ups::conclude_recheck(services, row));
+  return gone ? queue_recovery(services, comparison, *gone) : Status{};
 }
 
-}  // namespace torchwatch::nightly
+}  // namespace torchwatch::triage

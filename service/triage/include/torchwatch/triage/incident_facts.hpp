@@ -6,7 +6,7 @@
 #include "torchwatch/report/facts.hpp"
 #include "torchwatch/storage/rows.hpp"
 
-namespace torchwatch::nightly {
+namespace torchwatch::triage {
 
 /// Gathers everything known of an incident for its texts, with the builds and verdicts of the
 /// comparison. Errors: not_found and corrupt (stored rows).
@@ -32,4 +32,4 @@ report::CommitFacts commit_facts(const bisect::CommitHistory* history, const std
 /// of what it printed.
 std::vector<std::string> secrets_of(const config::Config&);
 
-}  // namespace torchwatch::nightly
+}  // namespace torchwatch::triage

@@ -8,7 +8,7 @@
 #include "torchwatch/comparison/comparison.hpp"
 #include "torchwatch/comparison/services.hpp"
 
-namespace torchwatch::nightly {
+namespace torchwatch::triage {
 
 /// The times of the baseline over its times in the nightly before, for one device. The build is the
 /// same, so the machine changed.
@@ -60,4 +60,4 @@ std::string to_json(const ComparisonSummary&);
 /// Reads a stored summary. Errors: corrupt.
 Result<ComparisonSummary> parse_summary(std::string_view json);
 
-}  // namespace torchwatch::nightly
+}  // namespace torchwatch::triage

@@ -1,4 +1,4 @@
-#include "torchwatch/nightly/comparison_summary.hpp"
+#include "torchwatch/triage/comparison_summary.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -15,7 +15,7 @@
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/verdicts.hpp"
 
-namespace torchwatch::nightly {
+namespace torchwatch::triage {
 namespace {
 
 using nlohmann::json;
@@ -203,4 +203,4 @@ Result<ComparisonSummary> parse_summary(std::string_view text) {
   }
 }
 
-}  // namespace torchwatch::nightly
+}  // namespace torchwatch::triage

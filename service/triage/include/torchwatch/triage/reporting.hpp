@@ -1,10 +1,13 @@
 #pragma once
 
+#include <string>
+#include <string_view>
+
 #include "torchwatch/comparison/comparison.hpp"
 #include "torchwatch/comparison/services.hpp"
 #include "torchwatch/storage/rows.hpp"
 
-namespace torchwatch::nightly {
+namespace torchwatch::triage {
 
 /// Errors: invalid, when the name of who decides, or the reason where one is needed, is blank.
 Status require_name(const std::string& by, std::string_view what);
@@ -30,10 +33,9 @@ Status file_at_once(comparison::Services&, const comparison::Comparison&);
 Status queue_second_search(comparison::Services&, const storage::IncidentRow&,
                            storage::Id bisection);
 
-/// bisected -> reported: gives each incident its title, files what [github] lets through, queues a
-/// comment on those of earlier comparisons that are there again or gone, and opens what follows a
-/// nightly; all in the transaction that ends the comparison. Errors: of storage, of the facts.
-Result<storage::ComparisonRow> report_comparison(comparison::Services&,
-                                                 const comparison::Comparison&);
+/// Gives each incident of a comparison its title, files what [github] lets through, and queues a
+/// comment on those of earlier comparisons that are there again or gone. Call inside the
+/// transaction that ends the comparison. Errors: of storage, of the facts.
+Status queue_messages(comparison::Services&, const comparison::Comparison&);
 
-}  // namespace torchwatch::nightly
+}  // namespace torchwatch::triage
