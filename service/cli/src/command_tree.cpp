@@ -5,6 +5,7 @@
 
 #include "help.hpp"
 #include "torchwatch/machines/command.hpp"
+#include "torchwatch/measuring/command.hpp"
 #include "torchwatch/mutes/command.hpp"
 #include "torchwatch/records/suggestion.hpp"
 #include "torchwatch/registration/command.hpp"
@@ -121,7 +122,7 @@ CommandTree::CommandTree(Invocation& invocation)
   for (const auto add : {add_nightly,
                          add_compare,
                          studies::add_study,
-                         add_measure,
+                         measuring::add_measure,
                          add_bisect,
                          add_serve,
                          add_status,
@@ -137,8 +138,8 @@ CommandTree::CommandTree(Invocation& invocation)
                          commands::add_database,
                          commands::add_builds,
                          registration::add_github,
-                         add_workloads,
-                         add_check,
+                         measuring::add_workloads,
+                         measuring::add_check,
                          add_config,
                          add_init,
                          add_completion,

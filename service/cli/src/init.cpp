@@ -1,8 +1,8 @@
 #include <filesystem>
 #include <ostream>
 
-#include "checked.hpp"
 #include "commands.hpp"
+#include "torchwatch/measuring/checked.hpp"
 #include "torchwatch/platform/publish.hpp"
 
 namespace torchwatch::cli {
@@ -17,7 +17,7 @@ Outcome run_init(const Invocation& invocation) {
   }
   TW_TRY_VOID(platform::publish_file(file, config::example()));
   TW_TRY(const auto config, config::load(file, true));
-  const auto checked = check(config);
+  const auto checked = measuring::check(config);
   if (invocation.json) {
     const nlohmann::json answer{{"schema", 1}, {"file", file.string()}, {"items", checked.json}};
     commands::print_json(invocation, answer);

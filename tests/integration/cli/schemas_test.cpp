@@ -243,7 +243,7 @@ TEST_CASE("what a command prints that needs a LibTorch is as its schema says") {
   unknown.floor.change = std::numeric_limits<double>::infinity();
   unknown.reason = "too noisy";
   const json check{
-      {"schema", 1}, {"items", json::array()}, {"noise", cli::noise_json({known, unknown})}};
+      {"schema", 1}, {"items", json::array()}, {"noise", measuring::noise_json({known, unknown})}};
   CHECK(day.violations("check", check.dump()) == "");
 }
 
@@ -321,27 +321,27 @@ TEST_CASE("what commands that measure this machine print is as its schema says")
   lost.benchmark = benchmark;
   lost.status = RunStatus::failed;
   lost.reason = "a crash";
-  const json noise = cli::noise_json({figure, wild, lost});
+  const json noise = measuring::noise_json({figure, wild, lost});
   CHECK(day.violations(
             "check", json{{"schema", 1}, {"items", json::array()}, {"noise", noise}}.dump()) == "");
   CHECK(noise[0].at("minimum_detectable_effect") == 0.06);
   CHECK(noise[1].at("minimum_detectable_effect").is_null());
   CHECK(noise[2].at("value").is_null());
 
-  const cli::Efficiency efficiency{.benchmark = benchmark,
-                                   .flops_per_iteration = 2e6,
-                                   .flops_per_second = 2e9,
-                                   .peak_flops_per_second = 4e10};
+  const measuring::Efficiency efficiency{.benchmark = benchmark,
+                                         .flops_per_iteration = 2e6,
+                                         .flops_per_second = 2e9,
+                                         .peak_flops_per_second = 4e10};
   const json measured{{"schema", 1},
                       {"build", "n1"},
                       {"figures", json::array()},
-                      {"efficiency", cli::efficiency_json({efficiency})}};
+                      {"efficiency", measuring::efficiency_json({efficiency})}};
   CHECK(day.violations("measure", measured.dump()) == "");
 
   const std::vector<measurement::BatchChoice> choices{
       {.benchmark = benchmark, .batch = 8, .tried = {{8, 1200}}, .ended = "it no longer grows"},
       {.benchmark = benchmark, .batch = 0, .tried = {}, .ended = "no other can be built"}};
-  CHECK(day.violations("batches", cli::batches_json(choices).dump()) == "");
+  CHECK(day.violations("batches", measuring::batches_json(choices).dump()) == "");
 }
 
 TEST_CASE("a command that prints text only refuses to print JSON") {

@@ -98,7 +98,7 @@ std::vector<measurement::MeasuredFigure> two_times() {
 TEST_CASE(
     "coverage runs are the executor's, under the configured limits and attempts of their own") {
   OneBuild one("noise 0");
-  const auto covered = cli::cover(one.services, one.build(), kListed, {}).value();
+  const auto covered = measuring::cover(one.services, one.build(), kListed, {}).value();
   REQUIRE(covered.size() == 2);
   for (const auto& workload : covered) {
     CHECK(workload.operators == std::set<std::string>{"aten::addmm"});
@@ -118,7 +118,7 @@ TEST_CASE(
 TEST_CASE("what a coverage run saw is stored, as the measurement of one build") {
   OneBuild one("noise 0");
   const auto build = one.build();
-  REQUIRE(cli::cover(one.services, build, kListed, {}));
+  REQUIRE(measuring::cover(one.services, build, kListed, {}));
   const auto coverage = evidence::coverage_of(one.services.database, build.id).value();
   CHECK(coverage.operators.at("aten::addmm").size() == 4);
   storage::EvidenceReader reader(one.services.database);
@@ -133,7 +133,7 @@ TEST_CASE("a profile on a CPU is stored with the reason why it shows no GPU") {
   std::ostringstream out;
   std::ostringstream err;
   const commands::Invocation invocation{.out = out, .err = err, .stop = {}};
-  REQUIRE(cli::print_observed(invocation, one.services, build, {Pass::profile}));
+  REQUIRE(measuring::print_observed(invocation, one.services, build, {Pass::profile}));
   CHECK_THAT(out.str(), Contains("nothing of a GPU: no device"));
   const auto without =
       storage::EvidenceReader(one.services.database).unprofiled_of(build.id).value();
@@ -157,7 +157,7 @@ TEST_CASE("a profile on a CPU is stored with the reason why it shows no GPU") {
 
 TEST_CASE("coverage states why an answer did not count and continues") {
   OneBuild one("stale dlrm cpu-infer\ncut soft_actor_critic cpu-train");
-  const auto covered = cli::cover(one.services, one.build(), kListed, {}).value();
+  const auto covered = measuring::cover(one.services, one.build(), kListed, {}).value();
   REQUIRE(covered.size() == 2);
   REQUIRE(covered[0].reasons.size() == 1);
   CHECK_THAT(covered[0].reasons[0], Contains("another attempt"));
@@ -168,7 +168,7 @@ TEST_CASE("coverage states why an answer did not count and continues") {
 
 TEST_CASE("efficiency counts each workload and measures the machine's peak once") {
   OneBuild one("noise 0");
-  const auto all = cli::efficiency_of(one.services, one.build(), two_times(), {}).value();
+  const auto all = measuring::efficiency_of(one.services, one.build(), two_times(), {}).value();
   REQUIRE(all.size() == 2);
   // 2 MFLOP in 1 ms, of the 40 GFLOP/s that the scripted runner states.
   CHECK(all[0].flops_per_second == Approx(2e9));
@@ -180,7 +180,7 @@ TEST_CASE("efficiency counts each workload and measures the machine's peak once"
 
 TEST_CASE("efficiency of an answer for another attempt is an error with the benchmark") {
   OneBuild one("stale dlrm cpu-train");
-  const auto all = cli::efficiency_of(one.services, one.build(), two_times(), {});
+  const auto all = measuring::efficiency_of(one.services, one.build(), two_times(), {});
   REQUIRE_FALSE(all);
   CHECK_THAT(all.error().message,
              Contains("dlrm cpu-train, flops pass") && Contains("another attempt"));

@@ -2,17 +2,18 @@
 
 #include <nlohmann/json.hpp>
 
-#include "commands.hpp"
+#include "torchwatch/commands/command.hpp"
+#include "torchwatch/config/config.hpp"
 #include "torchwatch/terminal/table.hpp"
 
-namespace torchwatch::cli {
+namespace torchwatch::measuring {
 
 /// What `torchwatch check` found, for people and for machines.
 struct Checked {
   using Fit = terminal::Table::Fit;
   static constexpr std::size_t kTextMin = 24;  ///< columns in which a sentence can be read
 
-  ExitStatus status = ExitStatus::done;
+  commands::ExitStatus status = commands::ExitStatus::done;
   nlohmann::json json = nlohmann::json::array();
   terminal::Table table{{{.fit = Fit::whole},
                          {.heading = "what", .fit = Fit::whole},
@@ -23,4 +24,4 @@ struct Checked {
 /// Checks the machine and what the configuration names; changes nothing.
 Checked check(const config::Config&);
 
-}  // namespace torchwatch::cli
+}  // namespace torchwatch::measuring

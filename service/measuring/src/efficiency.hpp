@@ -7,7 +7,7 @@
 #include "torchwatch/commands/command.hpp"
 #include "torchwatch/measurement/measurement.hpp"
 
-namespace torchwatch::cli {
+namespace torchwatch::measuring {
 
 /// How much of the machine an iteration uses. The peak is that of the fastest matrix product in the
 /// benchmark's precision and threads, measured beside it.
@@ -30,4 +30,4 @@ Result<std::vector<Efficiency>> efficiency_of(
 void print_efficiency(const commands::Invocation&, const std::vector<Efficiency>&);
 nlohmann::json efficiency_json(const std::vector<Efficiency>&);
 
-}  // namespace torchwatch::cli
+}  // namespace torchwatch::measuring

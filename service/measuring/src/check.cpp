@@ -2,18 +2,23 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
-#include "checked.hpp"
-#include "commands.hpp"
 #include "noise_table.hpp"
 #include "torchwatch/checks/checks.hpp"
 #include "torchwatch/commands/application_command.hpp"
 #include "torchwatch/commands/selection_options.hpp"
 #include "torchwatch/comparison/plan.hpp"
 #include "torchwatch/figures/figures.hpp"
+#include "torchwatch/measuring/checked.hpp"
+#include "torchwatch/measuring/command.hpp"
 #include "torchwatch/report/view.hpp"
 
-namespace torchwatch::cli {
+namespace torchwatch::measuring {
 namespace {
+
+using commands::Commands;
+using commands::ExitStatus;
+using commands::Invocation;
+using commands::Outcome;
 
 const char* to_word(checks::Severity severity) {
   switch (severity) {
@@ -128,4 +133,4 @@ void add_check(Commands& all) {
   }
 }
 
-}  // namespace torchwatch::cli
+}  // namespace torchwatch::measuring

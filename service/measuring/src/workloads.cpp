@@ -9,12 +9,17 @@
 #include "torchwatch/figures/figures.hpp"
 #include "torchwatch/inquiry/listed_workloads.hpp"
 #include "torchwatch/kits/suite.hpp"
+#include "torchwatch/measuring/command.hpp"
 #include "torchwatch/terminal/table.hpp"
 #include "torchwatch/verification/command.hpp"
 
-namespace torchwatch::cli {
+namespace torchwatch::measuring {
 namespace {
 
+using commands::Commands;
+using commands::ExitStatus;
+using commands::Invocation;
+using commands::Outcome;
 using nlohmann::json;
 
 /// "204,475,711"; empty for what is not counted, and for the batch of a mode that is refused.
@@ -150,4 +155,4 @@ void add_workloads(Commands& all) {
   verification::add_verify(all, workload);
 }
 
-}  // namespace torchwatch::cli
+}  // namespace torchwatch::measuring

@@ -13,7 +13,7 @@
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/terminal/table.hpp"
 
-namespace torchwatch::cli {
+namespace torchwatch::measuring {
 namespace {
 
 constexpr double kNanosecondsPerSecond = 1e9;
@@ -138,4 +138,4 @@ nlohmann::json efficiency_json(const std::vector<Efficiency>& all) {
   return array;
 }
 
-}  // namespace torchwatch::cli
+}  // namespace torchwatch::measuring

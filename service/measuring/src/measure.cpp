@@ -2,7 +2,6 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
-#include "commands.hpp"
 #include "coverage.hpp"
 #include "efficiency.hpp"
 #include "torchwatch/commands/application_command.hpp"
@@ -12,12 +11,18 @@
 #include "torchwatch/daemon/application.hpp"
 #include "torchwatch/figures/figures.hpp"
 #include "torchwatch/measurement/measurement.hpp"
+#include "torchwatch/measuring/command.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/requests/check.hpp"
 #include "torchwatch/terminal/table.hpp"
 
-namespace torchwatch::cli {
+namespace torchwatch::measuring {
 namespace {
+
+using commands::Commands;
+using commands::ExitStatus;
+using commands::Invocation;
+using commands::Outcome;
 
 struct MeasureOptions {
   std::string build;
@@ -183,4 +188,4 @@ void add_measure(Commands& all) {
   command.footer("torchwatch measure 2.13.0 --workload resnet18 --efficiency");
 }
 
-}  // namespace torchwatch::cli
+}  // namespace torchwatch::measuring

@@ -9,7 +9,7 @@
 #include "torchwatch/storage/rows.hpp"
 #include "torchwatch/terminal/coverage_text.hpp"
 
-namespace torchwatch::cli {
+namespace torchwatch::measuring {
 
 /// Runs the coverage pass of every listed workload, each in a process of its own, and stores what
 /// they call. `listed` is what `inquiry::registered_workloads` gave. Errors: those of
@@ -24,4 +24,4 @@ Result<std::vector<terminal::WorkloadCoverage>> cover(comparison::Services&,
 Status print_observed(const commands::Invocation&, comparison::Services&, const storage::BuildRow&,
                       const std::vector<Pass>&);
 
-}  // namespace torchwatch::cli
+}  // namespace torchwatch::measuring

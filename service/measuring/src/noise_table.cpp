@@ -7,7 +7,7 @@
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/terminal/table.hpp"
 
-namespace torchwatch::cli {
+namespace torchwatch::measuring {
 namespace {
 
 using measurement::NoiseFigure;
@@ -83,4 +83,4 @@ nlohmann::json noise_json(const std::vector<NoiseFigure>& figures) {
   return array;
 }
 
-}  // namespace torchwatch::cli
+}  // namespace torchwatch::measuring

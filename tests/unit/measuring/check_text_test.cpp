@@ -2,14 +2,14 @@
 #include <catch2/catch.hpp>
 #include <sstream>
 
-#include "checked.hpp"
 #include "golden.hpp"
+#include "torchwatch/measuring/checked.hpp"
 
 using namespace torchwatch;
 using Catch::Contains;
 
 TEST_CASE("a finding of check and its remedy are whole at each width") {
-  cli::Checked checked;
+  measuring::Checked checked;
   checked.table.add({"good", "compiler", "g++ 12.2.0", ""});
   checked.table.add({"warning", "cpu governor", "powersave on 16 of 16 cores",
                      "`cpupower frequency-set -g performance`, or [executor] cores without them"});

@@ -10,7 +10,7 @@
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/terminal/table.hpp"
 
-namespace torchwatch::cli {
+namespace torchwatch::measuring {
 namespace {
 
 using measurement::Observed;
@@ -107,4 +107,4 @@ Status print_observed(const commands::Invocation& invocation, comparison::Servic
   return {};
 }
 
-}  // namespace torchwatch::cli
+}  // namespace torchwatch::measuring

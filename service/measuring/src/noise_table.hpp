@@ -7,7 +7,7 @@
 #include "torchwatch/measurement/noise.hpp"
 #include "torchwatch/terminal/screen.hpp"
 
-namespace torchwatch::cli {
+namespace torchwatch::measuring {
 
 /// Prints for each benchmark the noise of a pair, the minimum detectable effect, and the time
 /// that a comparison with such a change and one without a change take. `threshold` is the one
@@ -18,4 +18,4 @@ void print_noise(std::ostream&, const std::vector<measurement::NoiseFigure>&, do
 /// pair's ratio, `minimum_detectable_effect` a ratio - 1.
 nlohmann::json noise_json(const std::vector<measurement::NoiseFigure>&);
 
-}  // namespace torchwatch::cli
+}  // namespace torchwatch::measuring

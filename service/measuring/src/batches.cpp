@@ -10,9 +10,13 @@
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/terminal/table.hpp"
 
-namespace torchwatch::cli {
+namespace torchwatch::measuring {
 namespace {
 
+using commands::Commands;
+using commands::ExitStatus;
+using commands::Invocation;
+using commands::Outcome;
 using measurement::BatchChoice;
 
 struct BatchOptions {
@@ -108,4 +112,4 @@ void add_batches(Commands& all, CLI::App& workload) {
   command.footer("torchwatch workload batches --out batches.json --workload resnet18");
 }
 
-}  // namespace torchwatch::cli
+}  // namespace torchwatch::measuring

@@ -3,15 +3,15 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "commands.hpp"
+#include "torchwatch/commands/command.hpp"
 #include "torchwatch/measurement/batch_choice.hpp"
 
-namespace torchwatch::cli {
+namespace torchwatch::measuring {
 
 /// Adds `workload batches`.
-void add_batches(Commands&, CLI::App& workload);
+void add_batches(commands::Commands&, CLI::App& workload);
 
 /// What it prints as JSON.
 nlohmann::json batches_json(const std::vector<measurement::BatchChoice>&);
 
-}  // namespace torchwatch::cli
+}  // namespace torchwatch::measuring
