@@ -5,7 +5,7 @@
 
 #include "torchwatch/commands/comparison_output.hpp"
 #include "torchwatch/config/addresses.hpp"
-#include "torchwatch/report/markdown.hpp"
+#include "torchwatch/markdown/markdown.hpp"
 #include "torchwatch/terminal/links.hpp"
 
 namespace torchwatch::commands {

@@ -4,9 +4,9 @@
 #include <array>
 
 #include "torchwatch/documents/bisection.hpp"
+#include "torchwatch/markdown/markdown.hpp"
 #include "torchwatch/pulls/pulls.hpp"
 #include "torchwatch/records/suggestion.hpp"
-#include "torchwatch/report/markdown.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/requests/bisection_request.hpp"
 #include "torchwatch/storage/bisection_store.hpp"

@@ -6,9 +6,9 @@
 #include "carry_out.hpp"
 #include "progress_of_commands.hpp"
 #include "torchwatch/conversation/command.hpp"
+#include "torchwatch/markdown/markdown.hpp"
 #include "torchwatch/nightly/attend.hpp"
 #include "torchwatch/records/suggestion.hpp"
-#include "torchwatch/report/markdown.hpp"
 #include "torchwatch/tracker/conversation_store.hpp"
 
 namespace torchwatch::conversation {

@@ -4,7 +4,7 @@
 #include <array>
 #include <optional>
 
-#include "torchwatch/report/markdown.hpp"
+#include "torchwatch/markdown/markdown.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
 #include "torchwatch/tracker/conversation_store.hpp"

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "torchwatch/log/log.hpp"
-#include "torchwatch/report/markdown.hpp"
+#include "torchwatch/markdown/markdown.hpp"
 
 namespace torchwatch::github {
 namespace {

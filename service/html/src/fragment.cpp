@@ -1,6 +1,7 @@
 #include "torchwatch/html/fragment.hpp"
 
 #include "torchwatch/html/quoting.hpp"
+#include "torchwatch/markdown/markdown.hpp"
 
 namespace torchwatch::html {
 namespace {
@@ -11,7 +12,7 @@ std::string class_of(std::string_view kind) {
 }
 
 std::string markdown_link(std::string_view address, std::string_view text) {
-  return "[" + markdown_prose(text) + "](<" + escaped(address) + ">)";
+  return "[" + report::prose(text) + "](<" + escaped(address) + ">)";
 }
 
 Fragment fragment_of(const Cell& cell) {
@@ -35,7 +36,7 @@ Fragment operator+(Fragment first, const Fragment& next) {
 }
 
 Fragment text(std::string_view prose) {
-  return {escaped_prose(prose), markdown_prose(prose), {}};
+  return {escaped_prose(prose), report::prose(prose), {}};
 }
 
 Fragment link(std::string_view address, std::string_view words, std::string_view relation) {
@@ -47,17 +48,17 @@ Fragment link(std::string_view address, std::string_view words, std::string_view
 }
 
 Fragment code(std::string_view text) {
-  return {"<code>" + escaped(text) + "</code>", markdown_code(text), {}};
+  return {"<code>" + escaped(text) + "</code>", report::code(text, text.size()), {}};
 }
 
 Fragment state(std::string_view word) {
   return {"<span class=\"state " + escaped(word) + "\">" + escaped_prose(word) + "</span>",
-          markdown_prose(word),
+          report::prose(word),
           {}};
 }
 
 Fragment title(std::string_view text) {
-  return {"<h1>" + escaped_prose(text) + "</h1>\n", "# " + markdown_prose(text) + "\n\n", {}};
+  return {"<h1>" + escaped_prose(text) + "</h1>\n", "# " + report::prose(text) + "\n\n", {}};
 }
 
 Fragment paragraph(const Fragment& line, std::string_view kind) {
@@ -82,7 +83,7 @@ Fragment stages(std::string_view name, const std::vector<std::string>& all, std:
   for (std::size_t i = 0; i < all.size(); ++i) {
     const auto* state = i < at ? " class=\"done\"" : i == at ? " aria-current=\"step\"" : "";
     bar += {std::string("<li") + state + ">" + escaped(all[i]) + "</li>\n",
-            "- " + markdown_prose(all[i]) + "\n",
+            "- " + report::prose(all[i]) + "\n",
             {}};
   }
   return bar + Fragment{"</ol>\n", "\n", {}};
@@ -94,7 +95,7 @@ Fragment facts(const std::vector<std::pair<std::string_view, Cell>>& facts) {
     if (cell.text.empty()) continue;
     const auto said = fragment_of(cell);
     list += {"<div><dt>" + escaped(name) + "</dt><dd>" + said.html + "</dd></div>\n",
-             "- " + markdown_prose(name) + ": " + said.markdown + "\n",
+             "- " + report::prose(name) + ": " + said.markdown + "\n",
              {}};
   }
   return list + Fragment{"</dl>\n", "\n", {}};
@@ -104,18 +105,18 @@ Fragment section(std::string_view heading, const Fragment& content, std::string_
   const auto anchor = id.empty() ? "" : " id=\"" + escaped(id) + "\"";
   return {"<section" + anchor + ">\n<h2>" + escaped(heading) + "</h2>\n" + content.html +
               "</section>\n",
-          "## " + markdown_prose(heading) + "\n\n" + content.markdown, content.tables};
+          "## " + report::prose(heading) + "\n\n" + content.markdown, content.tables};
 }
 
 Fragment details(std::string_view summary, const Fragment& content) {
   return {
       "<details>\n<summary>" + escaped(summary) + "</summary>\n" + content.html + "</details>\n",
-      "### " + markdown_prose(summary) + "\n\n" + content.markdown, content.tables};
+      "### " + report::prose(summary) + "\n\n" + content.markdown, content.tables};
 }
 
 Fragment code_block(std::string_view text) {
   // Whoever has no mouse scrolls a long line with the keys (axe: scrollable-region-focusable).
-  return {"<pre tabindex=\"0\">" + escaped(text) + "</pre>\n", markdown_block(text), {}};
+  return {"<pre tabindex=\"0\">" + escaped(text) + "</pre>\n", report::block(text), {}};
 }
 
 Fragment figure(const std::string& svg, std::string_view drawn_text, std::string_view sentence,
@@ -128,8 +129,8 @@ Fragment figure(const std::string& svg, std::string_view drawn_text, std::string
     figure.html += "<details>\n<summary>As a table</summary>\n" + data.html + "</details>\n";
   }
   figure.html += "</figure>\n";
-  figure.markdown = markdown_prose(sentence) + "\n\n";
-  figure.markdown += drawn_text.empty() ? data.markdown : markdown_block(drawn_text);
+  figure.markdown = report::prose(sentence) + "\n\n";
+  figure.markdown += drawn_text.empty() ? data.markdown : report::block(drawn_text);
   figure.tables = data.tables;
   return figure;
 }

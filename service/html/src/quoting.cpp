@@ -1,9 +1,7 @@
 #include "torchwatch/html/quoting.hpp"
 
-#include <algorithm>
-
 #include "torchwatch/canvas/markup.hpp"
-#include "torchwatch/records/printable.hpp"
+#include "torchwatch/markdown/markdown.hpp"
 
 namespace torchwatch::html {
 namespace {
@@ -70,78 +68,10 @@ std::string html_code(std::string_view text) {
   return "<code>" + escaped(text) + "</code>";
 }
 
-bool is_control(char character) {
-  return static_cast<unsigned char>(character) < ' ';
-}
-
-std::string markdown_words(std::string_view text) {
-  constexpr std::string_view kMarkup = "\\`*_[]>|#~&!";
-  std::string safe;
-  for (const char character : text) {
-    if (character == '<') {
-      safe += "&lt;";
-      continue;
-    }
-    if (kMarkup.find(character) != std::string_view::npos) safe += '\\';
-    safe += is_control(character) ? ' ' : character;
-    // Nobody is mentioned by a text of others.
-    if (character == '@') safe += "\u200b";
-  }
-  return safe;
-}
-
-/// Divides a text at its pairs of backquotes.
-template <typename Words, typename Code>
-std::string with_code(std::string_view text, Words words_of, Code code_of) {
-  std::string out;
-  while (true) {
-    const auto begin = text.find('`');
-    const auto end = text.find('`', begin + 1);
-    if (begin == std::string_view::npos || end == std::string_view::npos) {
-      return out + words_of(text);
-    }
-    out += words_of(text.substr(0, begin)) + code_of(text.substr(begin + 1, end - begin - 1));
-    text.remove_prefix(end + 1);
-  }
-}
-
-std::size_t longest_run_of_backquotes(std::string_view text) {
-  std::size_t longest = 0;
-  std::size_t run = 0;
-  for (const char character : text) {
-    run = character == '`' ? run + 1 : 0;
-    longest = std::max(longest, run);
-  }
-  return longest;
-}
-
 }  // namespace
 
-std::string escaped(std::string_view text) {
-  return drawing::escaped(text);
-}
-
 std::string escaped_prose(std::string_view text) {
-  return with_code(text, html_words, html_code);
-}
-
-std::string markdown_prose(std::string_view text) {
-  return with_code(printable(text), markdown_words, markdown_code);
-}
-
-std::string markdown_code(std::string_view text) {
-  const std::string fence(longest_run_of_backquotes(text) + 1, '`');
-  const bool is_touched = text.empty() || text.front() == '`' || text.back() == '`';
-  std::string code = fence + (is_touched ? " " : "");
-  for (const char character : text) code += is_control(character) ? ' ' : character;
-  return code + (is_touched ? " " : "") + fence;
-}
-
-std::string markdown_block(std::string_view text) {
-  constexpr std::size_t kFence = 3;
-  const std::string fence(std::max(kFence, longest_run_of_backquotes(text) + 1), '`');
-  const auto end = text.ends_with('\n') ? "" : "\n";
-  return fence + "\n" + std::string(text) + end + fence + "\n\n";
+  return report::with_code(text, html_words, html_code);
 }
 
 }  // namespace torchwatch::html

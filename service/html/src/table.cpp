@@ -7,6 +7,7 @@
 
 #include "torchwatch/html/fragment.hpp"
 #include "torchwatch/html/quoting.hpp"
+#include "torchwatch/markdown/markdown.hpp"
 
 namespace torchwatch::html {
 namespace {
@@ -121,7 +122,7 @@ std::string markdown_of(const Table& table, const Filled& filled) {
   std::string rule = "|";
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
     if (!filled[i]) continue;
-    head += " " + markdown_prose(table.columns[i].name) + " |";
+    head += " " + report::prose(table.columns[i].name) + " |";
     rule += table.columns[i].cells == Cells::numbers ? " --: |" : " :-- |";
   }
   auto markdown = head + "\n" + rule + "\n";

@@ -4,7 +4,7 @@
 
 #include "torchwatch/github/github_api.hpp"
 #include "torchwatch/identity/credentials.hpp"
-#include "torchwatch/report/markdown.hpp"
+#include "torchwatch/markdown/markdown.hpp"
 #include "torchwatch/secrets/secrets.hpp"
 
 namespace torchwatch::identity {

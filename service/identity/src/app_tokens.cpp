@@ -8,7 +8,7 @@
 #include "torchwatch/config/config.hpp"
 #include "torchwatch/identity/app_jwt.hpp"
 #include "torchwatch/log/log.hpp"
-#include "torchwatch/report/markdown.hpp"
+#include "torchwatch/markdown/markdown.hpp"
 #include "torchwatch/secrets/secrets.hpp"
 
 namespace torchwatch::identity {

@@ -6,8 +6,8 @@
 #include "sentences.hpp"
 #include "torchwatch/figures/figures.hpp"
 #include "torchwatch/issues/notices.hpp"
+#include "torchwatch/markdown/markdown.hpp"
 #include "torchwatch/report/bisection_text.hpp"
-#include "torchwatch/report/markdown.hpp"
 #include "torchwatch/report/wording.hpp"
 
 namespace torchwatch::report {

@@ -3,7 +3,7 @@
 #include "bisection_section.hpp"
 #include "sentences.hpp"
 #include "torchwatch/issues/issue.hpp"
-#include "torchwatch/report/markdown.hpp"
+#include "torchwatch/markdown/markdown.hpp"
 #include "torchwatch/report/view.hpp"
 
 namespace torchwatch::report {

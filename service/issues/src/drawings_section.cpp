@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "torchwatch/report/markdown.hpp"
+#include "torchwatch/markdown/markdown.hpp"
 
 namespace torchwatch::report {
 namespace {

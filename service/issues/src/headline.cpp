@@ -6,7 +6,7 @@
 #include "causes.hpp"
 #include "sentences.hpp"
 #include "torchwatch/figures/figures.hpp"
-#include "torchwatch/report/markdown.hpp"
+#include "torchwatch/markdown/markdown.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/report/wording.hpp"
 

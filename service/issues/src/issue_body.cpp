@@ -10,7 +10,7 @@
 #include "sentences.hpp"
 #include "torchwatch/figures/figures.hpp"
 #include "torchwatch/issues/issue.hpp"
-#include "torchwatch/report/markdown.hpp"
+#include "torchwatch/markdown/markdown.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/report/wording.hpp"
 

@@ -7,8 +7,8 @@
 #include "sentences.hpp"
 #include "torchwatch/figures/figures.hpp"
 #include "torchwatch/issues/issue.hpp"
+#include "torchwatch/markdown/markdown.hpp"
 #include "torchwatch/records/hex.hpp"
-#include "torchwatch/report/markdown.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/report/wording.hpp"
 

@@ -8,7 +8,7 @@
 #include <iterator>
 
 #include "torchwatch/figures/figures.hpp"
-#include "torchwatch/report/markdown.hpp"
+#include "torchwatch/markdown/markdown.hpp"
 #include "torchwatch/report/view.hpp"
 
 namespace torchwatch::report {

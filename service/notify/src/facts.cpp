@@ -4,8 +4,8 @@
 
 #include "torchwatch/config/addresses.hpp"
 #include "torchwatch/issues/issue.hpp"
+#include "torchwatch/markdown/markdown.hpp"
 #include "torchwatch/report/incident_state.hpp"
-#include "torchwatch/report/markdown.hpp"
 #include "torchwatch/report/outcome.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/storage/build_store.hpp"

@@ -3,11 +3,11 @@
 #include <algorithm>
 
 #include "torchwatch/http/problem.hpp"
+#include "torchwatch/markdown/markdown.hpp"
 #include "torchwatch/paging/paging.hpp"
 #include "torchwatch/platform/clock.hpp"
 #include "torchwatch/records/printable.hpp"
 #include "torchwatch/report/incident_state.hpp"
-#include "torchwatch/report/markdown.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/storage/incident_store.hpp"
 

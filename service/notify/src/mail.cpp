@@ -4,8 +4,8 @@
 #include <ctime>
 
 #include "torchwatch/digest/sha256.hpp"
+#include "torchwatch/markdown/markdown.hpp"
 #include "torchwatch/records/printable.hpp"
-#include "torchwatch/report/markdown.hpp"
 
 namespace torchwatch::notify {
 namespace {

@@ -7,9 +7,9 @@
 #include "torchwatch/digest/hmac.hpp"
 #include "torchwatch/github/delivery_failure.hpp"
 #include "torchwatch/github/web_address.hpp"
+#include "torchwatch/markdown/markdown.hpp"
 #include "torchwatch/platform/failpoint.hpp"
 #include "torchwatch/records/printable.hpp"
-#include "torchwatch/report/markdown.hpp"
 #include "torchwatch/secrets/secrets.hpp"
 
 namespace torchwatch::notify {

@@ -2,8 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "torchwatch/markdown/markdown.hpp"
 #include "torchwatch/records/hex.hpp"
-#include "torchwatch/report/markdown.hpp"
 #include "torchwatch/report/outcome.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/storage/build_store.hpp"

@@ -4,9 +4,9 @@
 #include <optional>
 
 #include "torchwatch/github/github_api.hpp"
+#include "torchwatch/markdown/markdown.hpp"
 #include "torchwatch/paging/paging.hpp"
 #include "torchwatch/records/hex.hpp"
-#include "torchwatch/report/markdown.hpp"
 
 namespace torchwatch::pulls {
 namespace {

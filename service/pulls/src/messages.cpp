@@ -2,8 +2,8 @@
 
 #include "torchwatch/figures/figures.hpp"
 #include "torchwatch/issues/issue.hpp"
+#include "torchwatch/markdown/markdown.hpp"
 #include "torchwatch/records/hex.hpp"
-#include "torchwatch/report/markdown.hpp"
 #include "torchwatch/report/view.hpp"
 
 namespace torchwatch::pulls {

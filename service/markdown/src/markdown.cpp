@@ -1,4 +1,4 @@
-#include "torchwatch/report/markdown.hpp"
+#include "torchwatch/markdown/markdown.hpp"
 
 #include <algorithm>
 #include <array>
@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "torchwatch/records/hex.hpp"
+#include "torchwatch/records/printable.hpp"
 
 namespace torchwatch::report {
 namespace {
@@ -101,6 +102,30 @@ std::string fenced(const std::string& lines, std::string_view language) {
   return fence + std::string(language) + "\n" + lines + fence + "\n";
 }
 
+bool is_control(char character) {
+  return static_cast<unsigned char>(character) < ' ';
+}
+
+std::string markdown_words(std::string_view text) {
+  constexpr std::string_view kMarkup = "\\`*_[]>|#~&!";
+  std::string safe;
+  for (const char character : text) {
+    if (character == '<') {
+      safe += "&lt;";
+      continue;
+    }
+    if (kMarkup.find(character) != std::string_view::npos) safe += '\\';
+    safe += is_control(character) ? ' ' : character;
+    // Nobody is mentioned by a text of others.
+    if (character == '@') safe += "\u200b";
+  }
+  return safe;
+}
+
+std::string whole_code(std::string_view text) {
+  return code(text, text.size());
+}
+
 std::string row_of(const std::vector<std::string>& cells) {
   std::string row = "|";
   for (const auto& cell : cells) row += " " + cell + " |";
@@ -183,6 +208,14 @@ std::string code_block(const std::vector<std::string>& lines) {
   std::string cleaned;
   for (const auto& line : lines) cleaned += clean(line, kCharactersMax) + "\n";
   return fenced(cleaned, "");
+}
+
+std::string block(std::string_view text) {
+  return fenced(std::string(text) + (text.ends_with('\n') ? "" : "\n"), "") + "\n";
+}
+
+std::string prose(std::string_view text) {
+  return with_code(printable(text), markdown_words, whole_code);
 }
 
 std::string table(const std::vector<std::string>& head,

@@ -43,6 +43,29 @@ std::string code_block(std::string_view line, std::string_view language);
 /// Makes one of lines, of which each is cut by itself.
 std::string code_block(const std::vector<std::string>& lines);
 
+/// Makes one of a whole text, as it is, and ends it by an empty line.
+std::string block(std::string_view text);
+
+/// Makes one line of a text that people read. What stands in backquotes stays code; no other text
+/// becomes a mention, a link or markup.
+std::string prose(std::string_view text);
+
+/// Joins the parts of a text, of which what stands between two backquotes is code, each as its
+/// function makes it.
+template <typename Words, typename Code>
+std::string with_code(std::string_view text, Words words_of, Code code_of) {
+  std::string out;
+  while (true) {
+    const auto begin = text.find('`');
+    const auto end = text.find('`', begin + 1);
+    if (begin == std::string_view::npos || end == std::string_view::npos) {
+      return out + words_of(text);
+    }
+    out += words_of(text.substr(0, begin)) + code_of(text.substr(begin + 1, end - begin - 1));
+    text.remove_prefix(end + 1);
+  }
+}
+
 inline constexpr std::size_t kNoNumbers = SIZE_MAX;
 
 /// Makes a pipe table of cells that are Markdown already. Keeps `rows_max` rows and counts the
