@@ -81,8 +81,7 @@ Result<storage::Id> build_to_retest(comparison::Services& services, const Compar
   TW_TRY(const auto rows, builds.list());
   TW_TRY(auto newest, builds.get(found_by.candidate));
   for (const auto& row : rows) {
-    const bool is_usable = row.origin == storage::BuildOrigin::nightly && row.unusable.empty() &&
-                           row.state == storage::BuildState::ready;
+    const bool is_usable = row.origin == storage::BuildOrigin::nightly && row.is_measurable();
     if (is_usable && row.place > newest.place) newest = row;
   }
   return newest.id;

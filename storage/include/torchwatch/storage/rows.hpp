@@ -42,6 +42,8 @@ struct BuildRow {
   /// Orders nightlies as they follow one another, whenever they came: a later one has a higher
   /// place. 0 for other builds.
   std::int64_t place = 0;
+
+  bool is_measurable() const { return state == BuildState::ready && unusable.empty(); }
 };
 
 /// What a comparison is for.
