@@ -3,14 +3,15 @@
 #include <algorithm>
 #include <array>
 
-#include "torchwatch/requests/bisection_request.hpp"
 #include "torchwatch/documents/bisection.hpp"
 #include "torchwatch/nightly/decisions.hpp"
 #include "torchwatch/nightly/triage.hpp"
 #include "torchwatch/pulls/pulls.hpp"
+#include "torchwatch/records/asker.hpp"
 #include "torchwatch/records/suggestion.hpp"
 #include "torchwatch/report/markdown.hpp"
 #include "torchwatch/report/view.hpp"
+#include "torchwatch/requests/bisection_request.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
@@ -36,14 +37,14 @@ struct Work {
 };
 
 storage::Asker asker_of(const CommandRow& row) {
-  return {.token = "github " + row.login};
+  return github_user(row.login);
 }
 
 storage::Decision decision_of(const Work& work) {
   return {.by = work.row.login,
           .reason = work.command.reason,
           .at = 0,
-          .asked_by = storage::to_string(asker_of(work.row))};
+          .asked_by = to_string(asker_of(work.row))};
 }
 
 Result<IncidentRow> incident_of(const Work& work) {
@@ -151,7 +152,7 @@ Status mute(const Work& work) {
                                    .until = until,
                                    .made_by = work.row.login,
                                    .reason = work.command.reason,
-                                   .asked_by = storage::to_string(asker_of(work.row)),
+                                   .asked_by = to_string(asker_of(work.row)),
                                    .made_at = now}));
   work.row.said = "No incident of " + report::code(row.target) + " is opened until " +
                   platform::date_and_minute(until) + " UTC (mute " + std::to_string(row.id) +

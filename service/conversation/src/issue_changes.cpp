@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "torchwatch/nightly/decisions.hpp"
+#include "torchwatch/records/asker.hpp"
 #include "torchwatch/report/markdown.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
@@ -38,10 +39,8 @@ struct Reading {
 
 storage::Decision decision_of(const std::string& login, std::string reason) {
   const auto by = login.empty() ? std::string("somebody on GitHub") : login;
-  return {.by = by,
-          .reason = std::move(reason),
-          .at = 0,
-          .asked_by = "github " + (login.empty() ? std::string("?") : login)};
+  return {
+      .by = by, .reason = std::move(reason), .at = 0, .asked_by = to_string(github_user(login))};
 }
 
 /// Makes the decision, unless the incident is so already.

@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "login.hpp"
+#include "torchwatch/bisection/early_end.hpp"
 #include "torchwatch/bisection/spec.hpp"
 #include "torchwatch/bisection/trace.hpp"
 #include "torchwatch/comparison/run_recorder.hpp"
@@ -240,7 +241,7 @@ report::BisectionFacts bisection_facts(const comparison::Services& services,
   facts.builds = result.builds;
   facts.made_elsewhere = result.made_elsewhere;
   facts.runs = result.runs;
-  if (!names_everything(result)) facts.reason = without_asker(result.reason);
+  if (!names_everything(result)) facts.reason = bisection::public_reason(result.reason);
   facts.did_not_reproduce = result.outcome == bisection::BisectionOutcome::did_not_reproduce;
   facts.suspects = commits_facts(services, result.suspects);
   facts.suspects_confidence = result.suspects_confidence;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "login.hpp"
 #include "torchwatch/filing/digest.hpp"
 #include "torchwatch/filing/filing.hpp"
 #include "torchwatch/follow_ups/follow_ups.hpp"
@@ -10,6 +9,7 @@
 #include "torchwatch/issues/notices.hpp"
 #include "torchwatch/nightly/incident_facts.hpp"
 #include "torchwatch/platform/failpoint.hpp"
+#include "torchwatch/records/asker.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
 #include "torchwatch/storage/outbox_store.hpp"
@@ -80,7 +80,7 @@ Result<report::IncidentFacts> facts_of(comparison::Services& services,
 Result<std::string> acceptance_text(comparison::Services& services, const IncidentRow& incident,
                                     const storage::Decision& decision) {
   TW_TRY(const auto facts, facts_of(services, incident));
-  return report::acceptance_comment(facts, without_asker(decision.by), decision.reason);
+  return report::acceptance_comment(facts, public_text(decision.by), decision.reason);
 }
 
 bool is_blank(const std::string& text) {
@@ -110,7 +110,7 @@ comparison::Services without_history(const comparison::Services& services) {
 Status queue_decision(comparison::Services& services, const IncidentRow& before,
                       const storage::DecisionRow& row) {
   const auto& [kind, decision] = row;
-  const auto by = without_asker(decision.by);
+  const auto by = public_text(decision.by);
   const auto key = key_of_decision(to_string(kind), before);
   const auto state = report::state_decided({kind, {.by = by, .reason = decision.reason}}, by);
   const auto queue = [&](storage::OutboxKind as, const std::string& text) -> Status {

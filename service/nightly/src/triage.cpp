@@ -185,7 +185,7 @@ Status cancel_comparison(comparison::Services& services, storage::Id id,
 
 Status cancel_bisection(comparison::Services& services, storage::Id id,
                         const storage::Asker& asker) {
-  TW_TRY_VOID(bisection::end_early(services, id, "cancelled by " + to_string(asker)));
+  TW_TRY_VOID(bisection::end_early(services, id, bisection::cancelled_by(asker)));
   interrupt(services, {storage::ItemKind::bisection, std::to_string(id)});
   return {};
 }
