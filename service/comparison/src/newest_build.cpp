@@ -31,9 +31,7 @@ Result<std::optional<BuildRow>> newest_build(storage::Database& database) {
   const auto newest = std::ranges::max_element(builds, {}, [](const BuildRow& build) {
     return std::tuple(is_upstream(build), build.place, build.id);
   });
-  std::optional<BuildRow> found;
-  if (newest != builds.end()) found = *newest;
-  return found;
+  return newest == builds.end() ? std::nullopt : std::optional(*newest);
 }
 
 }  // namespace torchwatch::comparison

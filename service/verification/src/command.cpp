@@ -9,6 +9,7 @@
 
 #include "torchwatch/commands/application_command.hpp"
 #include "torchwatch/commands/page_text.hpp"
+#include "torchwatch/commands/selection_options.hpp"
 #include "torchwatch/comparison/external_workloads.hpp"
 #include "torchwatch/comparison/newest_build.hpp"
 #include "torchwatch/conformance/verify.hpp"
@@ -265,11 +266,8 @@ void add_verify(commands::Commands& all, CLI::App& workload) {
                      "The TREE that it measures, a folder with lib; default: that of the newest "
                      "build");
   command
-      .add_option(
-          "--metric", options->metrics,
-          "A METRIC that it states: time, device_time, cpu_peak, device_peak, "
-          "cpu_peak_resident, device_peak_total, leak_growth, leak_retained, heap_growth or "
-          "output_difference; default: time")
+      .add_option("--metric", options->metrics,
+                  "A METRIC that it states: " + commands::judged_metrics() + "; default: time")
       ->allow_extra_args(false);
   command.add_option("--readable", options->readable, "A PATH that it may read besides")
       ->allow_extra_args(false);
