@@ -31,7 +31,7 @@ std::string key_of_decision(std::string_view what, const IncidentRow& before) {
 filing::FactsOf facts_with_history(comparison::Services& services, const Comparison& comparison) {
   return [&](const IncidentRow& incident) -> Result<report::IncidentFacts> {
     TW_TRY(auto facts, incident_facts(services, incident, comparison));
-    TW_TRY_VOID(add_history(services, comparison.row, facts));
+    TW_TRY_VOID(add_history(services, comparison.row, incident, facts));
     return facts;
   };
 }
