@@ -64,8 +64,8 @@ Status require_workload(const Work& work, const std::string& name) {
 Status acknowledge(const Work& work) {
   TW_TRY(const auto incident, incident_of(work));
   work.row.said = "Incident " + std::to_string(incident.id) + " is acknowledged.";
-  return nightly::take_over_decision(work.services, incident.id, DecisionKind::acknowledged,
-                                     decision_of(work));
+  return nightly::decide_incident(work.services, incident.id, DecisionKind::acknowledged,
+                                  decision_of(work), nightly::Telling::nowhere);
 }
 
 Status take_back(const Work& work) {
@@ -75,8 +75,8 @@ Status take_back(const Work& work) {
                 "incident " + std::to_string(incident.id) + " is closed: reopen the issue instead");
   }
   work.row.said = "Incident " + std::to_string(incident.id) + " is open, not acknowledged.";
-  return nightly::take_over_decision(work.services, incident.id, DecisionKind::reopened,
-                                     decision_of(work));
+  return nightly::decide_incident(work.services, incident.id, DecisionKind::reopened,
+                                  decision_of(work), nightly::Telling::nowhere);
 }
 
 /// The commit that somebody holds for wrong must be one that was named.
@@ -99,8 +99,8 @@ Status require_named(const Work& work, const IncidentRow& incident) {
 Status dispute(const Work& work) {
   TW_TRY(const auto incident, incident_of(work));
   TW_TRY_VOID(require_named(work, incident));
-  TW_TRY(const auto again,
-         nightly::dispute_incident(work.services, incident.id, decision_of(work), false));
+  TW_TRY(const auto again, nightly::dispute_incident(work.services, incident.id, decision_of(work),
+                                                     nightly::Telling::nowhere));
   work.row.bisection = again.id;
   work.row.state = CommandState::waiting;
   return {};

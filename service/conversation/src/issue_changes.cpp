@@ -53,7 +53,8 @@ Status decide(comparison::Services& services, storage::Id id, DecisionKind kind,
                      : kind == DecisionKind::acknowledged ? !is_open
                                                           : is_closed;
   if (is_so) return {};
-  const auto made = nightly::take_over_decision(services, id, kind, decision);
+  const auto made =
+      nightly::decide_incident(services, id, kind, decision, nightly::Telling::nowhere);
   const bool is_superseded = !made && made.error().code == ErrorCode::conflict;
   return is_superseded ? Status{} : made;
 }

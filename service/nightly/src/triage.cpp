@@ -137,7 +137,7 @@ Result<Attended> attend_unclear(comparison::Services& services, const BisectionR
 }  // namespace
 
 Result<BisectionRow> dispute_incident(comparison::Services& services, storage::Id id,
-                                      const storage::Decision& asked, bool tells_issue) {
+                                      const storage::Decision& asked, Telling telling) {
   TW_TRY_VOID(require_name_and_reason(asked.by, asked.reason, "a dispute"));
   auto detached = without_history(services);
   BisectionRow opened;
@@ -148,7 +148,7 @@ Result<BisectionRow> dispute_incident(comparison::Services& services, storage::I
     decision.at = services.clock.wall_now();
     storage::IncidentStore incidents(services.database);
     TW_TRY_VOID(incidents.dispute(id, decision));
-    if (tells_issue) {
+    if (telling == Telling::issue) {
       TW_TRY_VOID(
           queue_decision(detached, found.first, {storage::DecisionKind::disputed, decision}));
     }
