@@ -45,7 +45,7 @@ class ScheduledBlocks {
     const auto block = next_block(portion);
     for (int position = 0; position < until; ++position) {
       const auto slot = block->slot(position);
-      while (!schedule_.is_closed(slot)) add_run(*block, position, node);
+      while (!schedule_.runs().is_closed(slot)) add_run(*block, position, node);
       nodes_[portion].insert(node);
     }
   }

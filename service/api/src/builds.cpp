@@ -9,24 +9,16 @@ namespace torchwatch::api {
 namespace {
 
 using nlohmann::json;
-using report::text_or_null;
 
-/// Leaves the folder out: paths of this machine are private.
+/// As much of a build as the asker may see.
 json build_json(const storage::BuildRow& build, const report::BuildFiles& files,
                 const Request& request) {
-  json object{{"id", build.id},
-              {"url", "/api/v1/builds/" + std::to_string(build.id)},
-              {"html_url", "/builds/" + std::to_string(build.id)},
-              {"origin", to_string(build.origin)},
-              {"name", name_of(build, request)},
-              {"state", to_string(build.state)},
-              {"version", text_or_null(build.version)},
-              {"embedded_commit", text_or_null(build.embedded_commit)},
-              {"trunk_commit", text_or_null(build.trunk_commit)},
-              {"content_hash", text_or_null(build.content_hash)},
-              {"reason", text_of(build.reason, request)},
-              {"unusable", text_of(build.unusable, request)}};
-  object.update(report::json_of(files));
+  auto object = report::json_of(build, files);
+  object["url"] = "/api/v1/builds/" + std::to_string(build.id);
+  object["html_url"] = "/builds/" + std::to_string(build.id);
+  object["name"] = name_of(build, request);
+  object["reason"] = text_of(build.reason, request);
+  object["unusable"] = text_of(build.unusable, request);
   return object;
 }
 

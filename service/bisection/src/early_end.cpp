@@ -5,6 +5,8 @@
 namespace torchwatch::bisection {
 namespace {
 
+constexpr std::string_view kCancelledBy = "cancelled by ";
+
 /// What is stored of a bisection may be damaged, or by an older version: it can be ended all the
 /// same.
 BisectionResult early_result(comparison::Services& services, const storage::BisectionRow& row,
@@ -21,6 +23,18 @@ BisectionResult early_result(comparison::Services& services, const storage::Bise
 }
 
 }  // namespace
+
+std::string cancelled_by(const storage::Asker& asker) {
+  return std::string(kCancelledBy) + to_string(asker);
+}
+
+std::string public_reason(const std::string& reason) {
+  if (!reason.starts_with(kCancelledBy)) return reason;
+  const auto behind = reason.ends_with(kConfirmedBefore) ? kConfirmedBefore : std::string_view();
+  auto who = reason.substr(kCancelledBy.size());
+  who.resize(who.size() - behind.size());
+  return std::string(kCancelledBy) + public_text(who) + std::string(behind);
+}
 
 Status end_early(comparison::Services& services, storage::Id id, const std::string& reason) {
   // Whatever the search records meanwhile comes before the end, or not at all.

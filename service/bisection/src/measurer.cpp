@@ -27,10 +27,7 @@ Status BisectionMeasurer::load_past_runs() {
 }
 
 void BisectionMeasurer::note(const comparison::MachineRun& run) {
-  auto& past = past_[run.row.slot];
-  ++past.attempts;
-  past.run = run;
-  vain_pairs_.note(run.row, past.attempts);
+  runs_.add(run);
   if (run.row.status != RunStatus::ok) return;
   const auto& first =
       machines_.emplace(std::pair(run.row.benchmark, run.row.pass), run.machine).first;
@@ -55,21 +52,17 @@ std::vector<BisectionMeasurer::Group> BisectionMeasurer::groups(
 
 Result<comparison::MachineRun> BisectionMeasurer::run(const comparison::RunSlot& slot,
                                                       const Group& group, std::stop_token stop) {
-  const auto& past = past_[slot.slot];
-  while (past.attempts == 0 || (past.run.row.status == RunStatus::failed &&
-                                past.attempts < comparison::kAttemptsPerSlot)) {
+  while (!runs_.is_closed(slot.slot)) {
     TW_TRY(const auto made, recorder_.run(slot, spec_.plan, group.benchmark, group.pass, stop));
     note(made);
   }
-  return past.run;
+  return *runs_.find(slot.slot);
 }
 
-/// Tries a pair once; if one of the two fails, both are run again without a partner.
 Status BisectionMeasurer::run_interleaved(const std::array<comparison::RunSlot, 2>& slots,
                                           const Group& group, std::stop_token stop) {
-  const bool is_begun = past_.contains(slots[0].slot) || past_.contains(slots[1].slot);
-  if (is_begun || !comparison::is_interleaved(spec_.plan, group.pass)) return {};
-  if (vain_pairs_.are_in_vain(group.benchmark)) return {};
+  const bool may_pair = runs_.may_pair(slots[0].slot, slots[1].slot, group.benchmark);
+  if (!may_pair || !comparison::is_interleaved(spec_.plan, group.pass)) return {};
   TW_TRY(const auto made, recorder_.run_pair(slots, spec_.plan, group.benchmark, stop));
   for (const auto& run : made) note(run);
   return {};
@@ -88,7 +81,7 @@ Result<std::array<comparison::MachineRun, 2>> BisectionMeasurer::run_pair(
 Result<std::array<comparison::MachineRun, 2>> BisectionMeasurer::run_pair_on_one_machine(
     std::array<comparison::RunSlot, 2> slots, const Group& group, std::stop_token stop) {
   for (int made = 0; made < kPairsAnew;) {
-    const bool is_stored = past_.contains(slots[0].slot) && past_.contains(slots[1].slot);
+    const bool is_stored = runs_.is_begun(slots[0].slot) && runs_.is_begun(slots[1].slot);
     TW_TRY(auto runs, run_pair(slots, group, stop));
     const auto& [first, second] = runs;
     const bool is_read = first.row.status == RunStatus::ok && second.row.status == RunStatus::ok;

@@ -10,7 +10,7 @@
 
 #include "torchwatch/bisection/spec.hpp"
 #include "torchwatch/comparison/run_recorder.hpp"
-#include "torchwatch/comparison/schedule.hpp"
+#include "torchwatch/comparison/slot_runs.hpp"
 
 namespace torchwatch::bisection {
 
@@ -88,12 +88,7 @@ class BisectionMeasurer {
   comparison::RunRecorder recorder_;
   const BisectionSpec& spec_;
   comparison::Progress& progress_;
-  struct Past {
-    int attempts = 0;
-    comparison::MachineRun run;
-  };
-  std::map<std::string, Past> past_;
-  comparison::VainPairs vain_pairs_;
+  comparison::SlotRuns runs_;
   std::map<std::pair<Benchmark, Pass>, std::string> machines_;  ///< of the first run of each kind
   std::string machine_change_;
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "torchwatch/comparison/newest_build.hpp"
 #include "torchwatch/comparison/series_settings.hpp"
 #include "torchwatch/detect/memory_verdict.hpp"
 #include "torchwatch/documents/bisection.hpp"
@@ -83,18 +84,6 @@ storage::BisectionRow row_of(const BisectionSpec& spec, const platform::Clock& c
   return row;
 }
 
-/// The newest build that is known and no commit's; 0: there is none.
-Result<storage::Id> newest_base(comparison::Services& services) {
-  TW_TRY(const auto rows, storage::BuildStore(services.database).list());
-  storage::Id newest = 0;
-  for (const auto& row : rows) {
-    const bool usable =
-        row.state == storage::BuildState::ready && row.origin != storage::BuildOrigin::commit;
-    if (usable && builds::inspect(row.folder)) newest = row.id;
-  }
-  return newest;
-}
-
 }  // namespace
 
 Status open_bisection(comparison::Services& services, const comparison::Comparison& comparison,
@@ -131,7 +120,8 @@ Result<BisectionSpec> requested_spec(comparison::Services& services, const std::
                                      const std::string& bad) {
   TW_TRY_VOID(services.history->range(good, bad));
   auto spec = spec_between(services.config, good, bad);
-  TW_TRY(spec.base, newest_base(services));
+  TW_TRY(const auto base, comparison::newest_build(services.database));
+  if (base) spec.base = base->id;
   return spec;
 }
 

@@ -40,8 +40,14 @@ Result<std::string> FileHashes::of(const std::filesystem::path& path) {
   }
   TW_TRY(std::string hash, sha256_of_file(path));
   const std::scoped_lock lock(mutex_);
+  if (known_.size() >= most_) known_.clear();
   known_[identity] = hash;
   return hash;
+}
+
+std::size_t FileHashes::known() const {
+  const std::scoped_lock lock(mutex_);
+  return known_.size();
 }
 
 FileHashes& process_file_hashes() {

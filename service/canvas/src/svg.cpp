@@ -176,12 +176,6 @@ std::string square(double x, double y, double size) {
                      coordinate(2 * size), coordinate(2 * size), coordinate(-2 * size));
 }
 
-std::string diamond(double x, double y, double size) {
-  const auto step = coordinate(size);
-  return fmt::format("M{0} {1}l{2} {2}l-{2} {2}l-{2} -{2}z", coordinate(x), coordinate(y - size),
-                     step);
-}
-
 std::string cross(double x, double y, double size) {
   return fmt::format("M{0} {1}l{3} {3}M{0} {2}l{3} -{3}", coordinate(x - size),
                      coordinate(y - size), coordinate(y + size), coordinate(2 * size));

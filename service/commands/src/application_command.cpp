@@ -5,11 +5,11 @@
 #include <mutex>
 
 #include "torchwatch/caches/caches.hpp"
+#include "torchwatch/comparison/newest_build.hpp"
 #include "torchwatch/daemon/resolve.hpp"
 #include "torchwatch/database/writer.hpp"
 #include "torchwatch/health/problem.hpp"
 #include "torchwatch/requests/names.hpp"
-#include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/terminal/progress_state.hpp"
 #include "torchwatch/terminal/terminal_progress.hpp"
 
@@ -102,14 +102,8 @@ Result<std::shared_ptr<std::filesystem::path>> make_folder() {
 }
 
 Result<storage::BuildRow> newest(storage::Database& database) {
-  TW_TRY(const auto rows, storage::BuildStore(database).list());
-  std::optional<storage::BuildRow> newest;
-  for (const auto& row : rows) {
-    const bool usable =
-        row.state == storage::BuildState::ready && row.origin != storage::BuildOrigin::commit;
-    if (usable && std::filesystem::exists(row.folder)) newest = row;
-  }
-  if (newest) return *newest;
+  TW_TRY(auto newest, comparison::newest_build(database));
+  if (newest) return *std::move(newest);
   return fail(ErrorCode::not_found, "no build is known yet",
               "name one with --build (a folder or a release such as 2.13.0), "
               "or get one with `torchwatch build fetch`");

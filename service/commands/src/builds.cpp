@@ -1,4 +1,3 @@
-#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <ostream>
 
@@ -14,16 +13,8 @@
 namespace torchwatch::commands {
 namespace {
 
-namespace fs = std::filesystem;
 using report::text_or_null;
 using storage::BuildRow;
-
-std::string files_text(const BuildRow& row) {
-  std::error_code error;
-  if (row.folder.empty()) return "";
-  if (!fs::exists(row.folder, error)) return "gone";
-  return caches::is_pinned(row) ? "pinned" : "there";
-}
 
 std::string remark_on(const BuildRow& row) {
   if (!row.reason.empty()) return row.reason;
@@ -40,6 +31,7 @@ struct ListOptions {
 };
 
 Outcome run_list(const Invocation& invocation, const ListOptions& options) {
+  TW_TRY(const auto config, invocation.load_config());
   TW_TRY(const auto database, open_reader(invocation));
   TW_TRY(auto rows, storage::BuildStore(*database).list());
   std::erase_if(rows, [&](const BuildRow& row) {
@@ -54,23 +46,16 @@ Outcome run_list(const Invocation& invocation, const ListOptions& options) {
                                {.heading = "state", .fit = Fit::whole},
                                {.heading = "files", .fit = Fit::whole},
                                {.heading = "folder, or what is wrong", .fit = Fit::wrap}})};
-  for (const auto& row : rows) {
+  const auto ask = [&](const BuildRow& row) { return caches::files_of(row, config); };
+  TW_TRY(const auto files, report::files_of(*database, ask, rows));
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const auto& row = rows[i];
     const bool is_commit = row.origin == storage::BuildOrigin::commit;
     items.table.add({std::string(to_string(row.origin)), is_commit ? short_sha(row.name) : row.name,
                      row.version, short_sha(row.trunk_commit), std::string(state_word(row)),
-                     files_text(row), remark_on(row)});
-    items.json.push_back({{"id", row.id},
-                          {"origin", std::string(to_string(row.origin))},
-                          {"name", row.name},
-                          {"version", text_or_null(row.version)},
-                          {"embedded_commit", text_or_null(row.embedded_commit)},
-                          {"trunk_commit", text_or_null(row.trunk_commit)},
-                          {"content_hash", text_or_null(row.content_hash)},
-                          {"state", std::string(to_string(row.state))},
-                          {"reason", text_or_null(row.reason)},
-                          {"unusable", text_or_null(row.unusable)},
-                          {"files", text_or_null(files_text(row))},
-                          {"folder", text_or_null(row.folder)}});
+                     std::string(word_of(files[i])), remark_on(row)});
+    auto& entry = items.json.emplace_back(report::json_of(row, files[i]));
+    entry["folder"] = text_or_null(row.folder);
   }
   const bool is_narrowed = !options.state.empty() || !options.origin.empty();
   print(invocation, items,

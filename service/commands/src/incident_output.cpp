@@ -172,7 +172,7 @@ Result<storage::OutboxRow> issue_so_far(const Invocation& invocation,
   TW_TRY(auto row, storage::ComparisonStore(services.database).get(incident.comparison));
   TW_TRY(const auto comparison, comparison::Comparison::of(std::move(row)));
   TW_TRY(auto facts, triage::incident_facts(services, incident, comparison));
-  TW_TRY_VOID(triage::add_history(services, comparison.row, facts));
+  TW_TRY_VOID(triage::add_history(services, comparison.row, incident, facts));
   facts.key = "open-" + incident.key + "-" + std::to_string(incident.id);
   storage::OutboxRow issue;
   issue.title = report::incident_title(facts);

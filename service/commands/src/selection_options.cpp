@@ -3,6 +3,7 @@
 #include <ostream>
 
 #include "torchwatch/daemon/application.hpp"
+#include "torchwatch/records/words.hpp"
 #include "torchwatch/requests/check.hpp"
 
 namespace torchwatch::commands {
@@ -23,6 +24,15 @@ std::string default_of(const std::string& key, Otherwise otherwise) {
 }
 
 }  // namespace
+
+std::string judged_metrics() {
+  std::string words;
+  for (const auto& word : Words<Metric>::kAll) {
+    if (!is_judged(word.value)) continue;
+    words.append(words.empty() ? "" : ", ").append(word.spelling);
+  }
+  return words;
+}
 
 void SelectionOptions::add_to(CLI::App& command, Otherwise otherwise) {
   command.add_option("--workload", workloads_,
@@ -45,10 +55,8 @@ void SelectionOptions::add_to(CLI::App& command, Otherwise otherwise) {
 
 void SelectionOptions::add_metric_to(CLI::App& command) {
   command.add_option("--metric", metrics_,
-                     "Only this metric: time, device_time, cpu_peak, device_peak, "
-                     "cpu_peak_resident, device_peak_total, leak_growth, leak_retained, "
-                     "heap_growth or output_difference; default: all, the last one where [measure] "
-                     "outputs is set");
+                     "Only this metric: " + judged_metrics() +
+                         "; default: all, the last one where [measure] outputs is set");
 }
 
 void SelectionOptions::add_preset_to(CLI::App& command) {
@@ -83,10 +91,7 @@ Result<comparison::Selection> SelectionOptions::selection() const {
 
 Status SelectionOptions::apply(config::Config& config) const {
   TW_TRY(const auto asked, selection());
-  if (!asked.workloads.empty()) config.suite.workloads = asked.workloads;
-  if (!asked.configurations.empty()) config.suite.configurations = asked.configurations;
-  if (!asked.variants.empty()) config.suite.variants = asked.variants;
-  if (asked.preset) config.suite.preset = *asked.preset;
+  config = comparison::narrowed(std::move(config), asked);
   return {};
 }
 

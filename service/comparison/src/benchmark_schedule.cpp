@@ -105,10 +105,10 @@ BenchmarkSchedule::Runs BenchmarkSchedule::runs_of(Stage stage) const {
   for (int number = 0;; ++number) {
     const auto current = block(stage, number);
     for (int position = 0; position < Block::kRuns; ++position) {
-      if (!schedule_.is_closed(current.slot(position))) return runs;
+      if (!schedule_.slots_.is_closed(current.slot(position))) return runs;
     }
     for (int position = 0; position < Block::kRuns; ++position) {
-      const auto* run = &schedule_.slots_.at(current.slot(position)).run;
+      const auto* run = &schedule_.slots_.find(current.slot(position))->row;
       runs.in_order.push_back(run);
       (current.side(position) == Side::baseline ? runs.baseline : runs.candidate).push_back(run);
     }
@@ -173,7 +173,7 @@ std::optional<std::string> BenchmarkSchedule::machine_change() const {
     for (int i = 0; i < runs.blocks * Block::kRuns; ++i) {
       const auto in = block(stage, i / Block::kRuns);
       const bool is_other = in.side(i % Block::kRuns) == Side::candidate;
-      const auto& machine = schedule_.slots_.at(in.slot(i % Block::kRuns)).machine;
+      const auto& machine = schedule_.slots_.find(in.slot(i % Block::kRuns))->machine;
       auto*& first = firsts[schedule_.compares_settings_ && is_other ? 1 : 0];
       if (first == nullptr) first = &machine;
       if (machine != *first) {

@@ -23,19 +23,11 @@ RunSlot BlockExecutor::slot(const Block& block, int position) const {
   return {block.slot(position), is_baseline ? builds_.baseline : builds_.candidate, is_baseline};
 }
 
-bool BlockExecutor::is_begun(const Block& block, int first) const {
-  return schedule_.is_begun(block.slot(first)) || schedule_.is_begun(block.slot(first + 1));
-}
-
-bool BlockExecutor::interleaves(const Block& block) const {
-  return is_interleaved(plan_, block.pass) && !schedule_.pairs_are_in_vain(block.benchmark);
-}
-
-/// Tries a pair once; if one of the two fails, both are run again without a partner.
 Status BlockExecutor::run_pair(const Block& block, int first, std::stop_token stop) {
-  if (is_begun(block, first) || !interleaves(block)) return {};
-  TW_TRY(const auto runs, recorder_.run_pair({slot(block, first), slot(block, first + 1)}, plan_,
-                                             block.benchmark, std::move(stop)));
+  const std::array slots{slot(block, first), slot(block, first + 1)};
+  const bool may_pair = schedule_.runs().may_pair(slots[0].slot, slots[1].slot, block.benchmark);
+  if (!may_pair || !is_interleaved(plan_, block.pass)) return {};
+  TW_TRY(const auto runs, recorder_.run_pair(slots, plan_, block.benchmark, std::move(stop)));
   for (const auto& run : runs) add(run);
   return {};
 }
@@ -43,25 +35,28 @@ Status BlockExecutor::run_pair(const Block& block, int first, std::stop_token st
 /// On a lane all pairs of the block go to the node at once, and both runs of any pair count
 /// together, so that none is of two nodes.
 Status BlockExecutor::run_on_node(const Block& block, std::stop_token stop, Place& place) {
+  const auto& runs = schedule_.runs();
   std::vector<RunSlot> slots;
   for (int first = 0; first < Block::kRuns; first += 2) {
-    if (is_begun(block, first)) continue;
+    const bool is_begun = runs.is_begun(block.slot(first)) || runs.is_begun(block.slot(first + 1));
+    if (is_begun) continue;
     slots.push_back(slot(block, first));
     slots.push_back(slot(block, first + 1));
   }
   if (slots.empty()) return {};
-  TW_TRY(const auto runs,
-         recorder_.run_block(slots, plan_, block.benchmark,
-                             {.pass = block.pass, .is_in_pairs = interleaves(block)},
-                             std::move(stop), &place));
-  for (const auto& run : runs) add(run);
+  const bool is_in_pairs =
+      is_interleaved(plan_, block.pass) && !runs.pairs_are_in_vain(block.benchmark);
+  TW_TRY(const auto made, recorder_.run_block(slots, plan_, block.benchmark,
+                                              {.pass = block.pass, .is_in_pairs = is_in_pairs},
+                                              std::move(stop), &place));
+  for (const auto& run : made) add(run);
   return {};
 }
 
 Status BlockExecutor::run_alone(const Block& block, int position, std::stop_token stop,
                                 Place* place) {
   const auto open = slot(block, position);
-  while (!schedule_.is_closed(open.slot)) {
+  while (!schedule_.runs().is_closed(open.slot)) {
     TW_TRY(const auto run, recorder_.run(open, plan_, block.benchmark, block.pass, stop, place));
     add(run);
   }

@@ -21,8 +21,6 @@ class BlockExecutor {
 
  private:
   RunSlot slot(const Block&, int position) const;
-  bool is_begun(const Block&, int first) const;
-  bool interleaves(const Block&) const;
   Status run_pair(const Block&, int first, std::stop_token);
   Status run_on_node(const Block&, std::stop_token, Place&);
   Status run_alone(const Block&, int position, std::stop_token, Place*);

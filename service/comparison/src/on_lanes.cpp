@@ -156,7 +156,7 @@ class Lanes {
   int begun_runs(const Block& block) const {
     int count = 0;
     for (int position = 0; position < Block::kRuns; ++position) {
-      count += shared_.schedule.is_begun(block.slot(position)) ? 1 : 0;
+      count += shared_.schedule.runs().is_begun(block.slot(position)) ? 1 : 0;
     }
     return count;
   }

@@ -46,18 +46,21 @@ bool is_selected(const Selection& selection, const Series& series) {
          is_among(selection.variants, variant) && is_selected(selection, series.metric);
 }
 
+config::Config narrowed(config::Config config, const Selection& selection) {
+  auto& suite = config.suite;
+  if (!selection.workloads.empty()) suite.workloads = selection.workloads;
+  if (!selection.configurations.empty()) suite.configurations = selection.configurations;
+  if (!selection.variants.empty()) suite.variants = selection.variants;
+  if (selection.preset) suite.preset = *selection.preset;
+  return config;
+}
+
 Result<Plan> plan_of(Services& services, const Selection& selection) {
-  auto config = services.config;
-  if (!selection.workloads.empty()) config.suite.workloads = selection.workloads;
-  if (!selection.configurations.empty()) config.suite.configurations = selection.configurations;
-  if (!selection.variants.empty()) config.suite.variants = selection.variants;
-  if (selection.preset) config.suite.preset = *selection.preset;
-  TW_TRY(auto plan, plan_of_config(services, config));
+  TW_TRY(auto plan, plan_of_config(services, narrowed(services.config, selection)));
   TW_TRY_VOID(check_plan(services, plan));
   plan.passes = passes_for(selection.metrics, plan.passes);
-  const bool is_named =
-      std::ranges::find(selection.metrics, Metric::output_difference) != selection.metrics.end();
-  plan.outputs = is_named || (plan.outputs && selection.metrics.empty());
+  const bool may_have_outputs = plan.outputs || !selection.metrics.empty();
+  plan.outputs = may_have_outputs && is_selected(selection, Metric::output_difference);
   return plan;
 }
 

@@ -6,6 +6,7 @@
 #include "torchwatch/documents/bisection.hpp"
 #include "torchwatch/markdown/markdown.hpp"
 #include "torchwatch/pulls/pulls.hpp"
+#include "torchwatch/records/asker.hpp"
 #include "torchwatch/records/suggestion.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/requests/bisection_request.hpp"
@@ -36,14 +37,14 @@ struct Work {
 };
 
 storage::Asker asker_of(const CommandRow& row) {
-  return {.token = "github " + row.login};
+  return github_user(row.login);
 }
 
 storage::Decision decision_of(const Work& work) {
   return {.by = work.row.login,
           .reason = work.command.reason,
           .at = 0,
-          .asked_by = storage::to_string(asker_of(work.row))};
+          .asked_by = to_string(asker_of(work.row))};
 }
 
 Result<IncidentRow> incident_of(const Work& work) {
@@ -63,8 +64,8 @@ Status require_workload(const Work& work, const std::string& name) {
 Status acknowledge(const Work& work) {
   TW_TRY(const auto incident, incident_of(work));
   work.row.said = "Incident " + std::to_string(incident.id) + " is acknowledged.";
-  return triage::take_over_decision(work.services, incident.id, DecisionKind::acknowledged,
-                                    decision_of(work));
+  return triage::decide_incident(work.services, incident.id, DecisionKind::acknowledged,
+                                 decision_of(work), triage::Telling::nowhere);
 }
 
 Status take_back(const Work& work) {
@@ -74,8 +75,8 @@ Status take_back(const Work& work) {
                 "incident " + std::to_string(incident.id) + " is closed: reopen the issue instead");
   }
   work.row.said = "Incident " + std::to_string(incident.id) + " is open, not acknowledged.";
-  return triage::take_over_decision(work.services, incident.id, DecisionKind::reopened,
-                                    decision_of(work));
+  return triage::decide_incident(work.services, incident.id, DecisionKind::reopened,
+                                 decision_of(work), triage::Telling::nowhere);
 }
 
 /// The commit that somebody holds for wrong must be one that was named.
@@ -98,8 +99,8 @@ Status require_named(const Work& work, const IncidentRow& incident) {
 Status dispute(const Work& work) {
   TW_TRY(const auto incident, incident_of(work));
   TW_TRY_VOID(require_named(work, incident));
-  TW_TRY(const auto again,
-         triage::dispute_incident(work.services, incident.id, decision_of(work), false));
+  TW_TRY(const auto again, triage::dispute_incident(work.services, incident.id, decision_of(work),
+                                                    triage::Telling::nowhere));
   work.row.bisection = again.id;
   work.row.state = CommandState::waiting;
   return {};
@@ -151,7 +152,7 @@ Status mute(const Work& work) {
                                    .until = until,
                                    .made_by = work.row.login,
                                    .reason = work.command.reason,
-                                   .asked_by = storage::to_string(asker_of(work.row)),
+                                   .asked_by = to_string(asker_of(work.row)),
                                    .made_at = now}));
   work.row.said = "No incident of " + report::code(row.target) + " is opened until " +
                   platform::date_and_minute(until) + " UTC (mute " + std::to_string(row.id) +

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "torchwatch/markdown/markdown.hpp"
+#include "torchwatch/records/asker.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
 #include "torchwatch/tracker/conversation_store.hpp"
@@ -38,10 +39,8 @@ struct Reading {
 
 storage::Decision decision_of(const std::string& login, std::string reason) {
   const auto by = login.empty() ? std::string("somebody on GitHub") : login;
-  return {.by = by,
-          .reason = std::move(reason),
-          .at = 0,
-          .asked_by = "github " + (login.empty() ? std::string("?") : login)};
+  return {
+      .by = by, .reason = std::move(reason), .at = 0, .asked_by = to_string(github_user(login))};
 }
 
 /// Makes the decision, unless the incident is so already.
@@ -54,7 +53,7 @@ Status decide(comparison::Services& services, storage::Id id, DecisionKind kind,
                      : kind == DecisionKind::acknowledged ? !is_open
                                                           : is_closed;
   if (is_so) return {};
-  const auto made = triage::take_over_decision(services, id, kind, decision);
+  const auto made = triage::decide_incident(services, id, kind, decision, triage::Telling::nowhere);
   const bool is_superseded = !made && made.error().code == ErrorCode::conflict;
   return is_superseded ? Status{} : made;
 }

@@ -123,6 +123,11 @@ std::function<Result<std::optional<evidence::Noise>>(const Series&)> noise_of(
   };
 }
 
+Status decide_incident(comparison::Services& services, storage::Id id, storage::DecisionKind kind,
+                       const storage::Decision& decision) {
+  return triage::decide_incident(services, id, kind, decision);
+}
+
 /// What pages and the API show of the files of builds. Both must outlive it.
 report::AskForFiles files_of(const config::Config& config, caches::FolderSizes& sizes) {
   return [&](const storage::BuildRow& build) {
@@ -261,7 +266,7 @@ api::Backend Daemon::backend(storage::Database& database) {
       .random = services.random,
       .request_arrived = [this] { sleeper_.wake(); },
       .service_now = [this] { return service_now(); },
-      .decide_incident = std::bind_front(triage::decide_incident, std::ref(services)),
+      .decide_incident = std::bind_front(decide_incident, std::ref(services)),
       .tokens_changed =
           [this](const auto& revoked) {
             auto reloaded = tokens_->reload();

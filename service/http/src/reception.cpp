@@ -14,6 +14,8 @@
 #include <thread>
 #include <utility>
 
+#include "torchwatch/records/asker.hpp"
+
 namespace torchwatch::http {
 namespace {
 
@@ -45,7 +47,7 @@ std::optional<Origin> peer_at_socket(int socket) {
   ucred peer{};
   socklen_t size = sizeof peer;
   if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) return std::nullopt;
-  return Origin{.address = "uid " + std::to_string(peer.uid), .is_local = true, .user = peer.uid};
+  return Origin{.address = name_of_user(peer.uid), .is_local = true, .user = peer.uid};
 }
 
 }  // namespace

@@ -41,11 +41,28 @@ struct CheckOptions {
   commands::SelectionOptions suite;
 };
 
+/// "Fit to measure, 2 warnings, 3 not known."
+std::string conclusion_of(const std::vector<checks::CheckResult>& found) {
+  const auto count = [&](checks::Severity severity) {
+    return static_cast<std::size_t>(
+        std::ranges::count(found, severity, &checks::CheckResult::severity));
+  };
+  const auto errors = count(checks::Severity::error);
+  const auto warnings = count(checks::Severity::warning);
+  const auto unknown = count(checks::Severity::unknown);
+  auto text = errors == 0 ? std::string("Fit to measure")
+                          : "Not fit to measure: " + figures::count(errors, "error");
+  if (warnings > 0) text += ", " + figures::count(warnings, "warning");
+  if (unknown > 0) text += ", " + std::to_string(unknown) + " not known";
+  return text + ".";
+}
+
 }  // namespace
 
 Checked check(const config::Config& config) {
-  Checked checked;
-  for (const auto& finding : checks::check_all(config)) {
+  const auto found = checks::check_all(config);
+  Checked checked{.conclusion = conclusion_of(found)};
+  for (const auto& finding : found) {
     if (finding.severity == checks::Severity::error) checked.status = ExitStatus::environment;
     checked.table.add({to_word(finding.severity), finding.what, finding.found, finding.remedy});
     checked.json.push_back({{"severity", to_word(finding.severity)},
@@ -70,29 +87,13 @@ Result<std::vector<measurement::NoiseFigure>> noise_of(const Invocation& invocat
   return measurement::measure_noise(opened.services(), build.id, options.pairs, invocation.stop);
 }
 
-/// "Fit to measure, 2 warnings, 3 not known."
-std::string conclusion_of(const nlohmann::json& found) {
-  const auto count = [&](checks::Severity severity) {
-    return static_cast<std::size_t>(std::ranges::count_if(
-        found, [&](const auto& item) { return item.at("severity") == to_word(severity); }));
-  };
-  const auto errors = count(checks::Severity::error);
-  const auto warnings = count(checks::Severity::warning);
-  const auto unknown = count(checks::Severity::unknown);
-  auto text = errors == 0 ? std::string("Fit to measure")
-                          : "Not fit to measure: " + figures::count(errors, "error");
-  if (warnings > 0) text += ", " + figures::count(warnings, "warning");
-  if (unknown > 0) text += ", " + std::to_string(unknown) + " not known";
-  return text + ".";
-}
-
 Outcome run_check(const Invocation& invocation, const CheckOptions& options) {
   TW_TRY(const auto config, config::load(invocation.config_file, invocation.config_given));
   auto checked = check(config);
   nlohmann::json json{{"schema", 1}, {"items", checked.json}};
   if (!invocation.json) {
     checked.table.print(invocation.out, invocation.screen);
-    invocation.out << '\n' << conclusion_of(checked.json) << '\n';
+    invocation.out << '\n' << checked.conclusion << '\n';
   }
   if (options.noise) {
     TW_TRY(const auto noise, noise_of(invocation, options, config));

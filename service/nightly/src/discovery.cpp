@@ -215,8 +215,7 @@ Result<FoundBuilds> find_builds(comparison::Services& services, const std::vecto
     if (!was_ready) {
       TW_TRY(row, fetch(services, row, offer, look));
     }
-    const bool is_usable = row.state == storage::BuildState::ready && row.unusable.empty();
-    if (!is_usable) continue;
+    if (!row.is_measurable()) continue;
     found.has_new = found.has_new || !was_ready;
     TW_TRY(row, placed(services, std::move(row)));
     found.ready.push_back(std::move(row));
@@ -296,8 +295,7 @@ Result<std::optional<BuildRow>> before_all(comparison::Services& services,
   TW_TRY(auto builds, storage::BuildStore(services.database).list());
   for (auto& build : builds) {
     const bool is_placed = build.origin == storage::BuildOrigin::nightly && build.place > 0;
-    const bool is_usable = build.state == storage::BuildState::ready && build.unusable.empty();
-    if (!is_placed || !is_usable || (newest && build.place < newest->place)) continue;
+    if (!is_placed || !build.is_measurable() || (newest && build.place < newest->place)) continue;
     std::error_code ignored;
     const bool is_at_hand = std::filesystem::exists(build.folder, ignored);
     const bool is_listed = std::ranges::find(listed, build.name, &BuildRow::name) != listed.end();

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "json_web_token.hpp"
+#include "torchwatch/records/asker.hpp"
 
 namespace torchwatch::oidc {
 namespace {
@@ -158,7 +159,7 @@ Result<WorkflowCallers::Verified> WorkflowCallers::verify(const std::string& tok
   const bool may_change = times.issued >= begun_at_s_ + kLeewayS;
   return Verified{.caller = {.token = 0,
                              .scopes = entry->scopes,
-                             .name = "actions " + repository + "@" + entry->ref,
+                             .name = name_of_workflow(repository, entry->ref),
                              .once = http::OneUse{.id = entry->issuer + " " + id,
                                                   .expires_at_s = may_change ? times.expires : 0}},
                   .expires_at_s = times.expires};

@@ -4,6 +4,8 @@
 
 #include <array>
 
+#include "torchwatch/records/asker.hpp"
+
 namespace torchwatch::platform {
 
 std::string user_name(uid_t user) {
@@ -14,7 +16,7 @@ std::string user_name(uid_t user) {
   const bool is_named =
       getpwuid_r(user, &entry, text.data(), text.size(), &found) == 0 && found != nullptr;
   if (is_named && entry.pw_name != nullptr && *entry.pw_name != '\0') return entry.pw_name;
-  return "uid " + std::to_string(user);
+  return name_of_user(user);
 }
 
 }  // namespace torchwatch::platform

@@ -15,10 +15,17 @@ std::string_view word_of(const BuildFiles& files) {
   return files.are_pinned ? "pinned" : "there";
 }
 
-json json_of(const BuildFiles& files) {
-  return {{"files", text_or_null(std::string(word_of(files)))},
-          {"bytes", files.bytes ? json(*files.bytes) : json(nullptr)},
-          {"last_used_at", time_of(files.last_used)}};
+json json_of(const storage::BuildRow& build, const BuildFiles& files) {
+  auto object = build_of_comparison(build);
+  object.update({{"embedded_commit", text_or_null(build.embedded_commit)},
+                 {"content_hash", text_or_null(build.content_hash)},
+                 {"state", to_string(build.state)},
+                 {"reason", text_or_null(build.reason)},
+                 {"unusable", text_or_null(build.unusable)},
+                 {"files", text_or_null(std::string(word_of(files)))},
+                 {"bytes", files.bytes ? json(*files.bytes) : json(nullptr)},
+                 {"last_used_at", time_of(files.last_used)}});
+  return object;
 }
 
 Result<std::vector<BuildFiles>> files_of(storage::Database& database, const AskForFiles& ask,

@@ -1,7 +1,5 @@
 #include "torchwatch/report/machine.hpp"
 
-#include <charconv>
-
 #include "torchwatch/report/view.hpp"
 
 namespace torchwatch::report {
@@ -16,12 +14,9 @@ json fact(const storage::MachineRow& machine, const char* name) {
 
 /// A fact that is a number; null for anything else.
 json number(const storage::MachineRow& machine, const char* name) {
-  const auto found = machine.facts.find(name);
-  if (found == machine.facts.end()) return nullptr;
-  const auto& text = found->second;
-  int value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc{} && end == text.data() + text.size() ? json(value) : json(nullptr);
+  const auto text = fact(machine, name);
+  const auto value = text.is_string() ? json::parse(text.get<std::string>(), nullptr, false) : text;
+  return value.is_number_integer() ? value : json(nullptr);
 }
 
 /// What runs state of one thing, with `unit` of the stored one in the one that is shown.

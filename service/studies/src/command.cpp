@@ -1,7 +1,6 @@
 #include "torchwatch/studies/command.hpp"
 
 #include <algorithm>
-#include <filesystem>
 #include <memory>
 #include <ostream>
 #include <set>
@@ -12,6 +11,7 @@
 #include "torchwatch/commands/comparison_output.hpp"
 #include "torchwatch/commands/selection_options.hpp"
 #include "torchwatch/commands/work.hpp"
+#include "torchwatch/comparison/newest_build.hpp"
 #include "torchwatch/daemon/resolve.hpp"
 #include "torchwatch/documents/study.hpp"
 #include "torchwatch/nightly/stages.hpp"
@@ -35,29 +35,11 @@ struct Options {
   bool now = false;
 };
 
-/// Whether it is a build that upstream has published, can be measured, and lies where it was.
-bool is_published_here(const storage::BuildRow& build) {
-  const bool is_published = build.origin == storage::BuildOrigin::nightly ||
-                            build.origin == storage::BuildOrigin::release;
-  const bool is_measurable =
-      build.state == storage::BuildState::ready && build.unusable.empty() && is_published;
-  std::error_code ignored;
-  return is_measurable && std::filesystem::exists(build.folder, ignored);
-}
-
-/// The newest nightly that is here, by the order of nightlies and not of their coming; without
-/// a nightly, the newest release.
 Result<std::string> newest_build(const Invocation& invocation) {
   TW_TRY(const auto database, commands::open_reader(invocation));
-  TW_TRY(const auto builds, storage::BuildStore(*database).list());
-  const storage::BuildRow* newest = nullptr;
-  for (const auto& build : builds) {
-    if (!is_published_here(build)) continue;
-    const auto order = [](const auto& each) { return std::pair(each.place, each.id); };
-    if (newest == nullptr || order(build) > order(*newest)) newest = &build;
-  }
-  if (newest != nullptr) return newest->name;
-  return fail(ErrorCode::not_found, "no nightly and no release is known yet",
+  TW_TRY(const auto newest, comparison::newest_build(*database));
+  if (newest) return newest->name;
+  return fail(ErrorCode::not_found, "no build is known yet",
               "name one: `torchwatch study FILE 2.13.0`");
 }
 

@@ -22,11 +22,10 @@ Status require_ended(comparison::Services& services, const storage::IncidentRow&
                                        "says that it is filed");
 }
 
-/// Who gets to know what was decided.
-enum class Telling { issue, nobody };
+}  // namespace
 
-Status decide(comparison::Services& services, storage::Id id, DecisionKind kind,
-              const Decision& asked, Telling telling) {
+Status decide_incident(comparison::Services& services, storage::Id id, DecisionKind kind,
+                       const Decision& asked, Telling telling) {
   const bool needs_reason = kind == DecisionKind::accepted;
   TW_TRY_VOID(needs_reason ? require_name_and_reason(asked.by, asked.reason, "an acceptance")
                            : require_name(asked.by, "a decision"));
@@ -42,21 +41,9 @@ Status decide(comparison::Services& services, storage::Id id, DecisionKind kind,
     const bool closes = kind == DecisionKind::accepted || kind == DecisionKind::closed;
     if (closes) TW_TRY_VOID(require_ended(services, before));
     TW_TRY_VOID(incidents.decide(id, kind, decision));
-    if (telling == Telling::nobody) return {};
+    if (telling == Telling::nowhere) return {};
     return queue_decision(detached, before, {kind, decision});
   });
-}
-
-}  // namespace
-
-Status decide_incident(comparison::Services& services, storage::Id id, DecisionKind kind,
-                       const Decision& asked) {
-  return decide(services, id, kind, asked, Telling::issue);
-}
-
-Status take_over_decision(comparison::Services& services, storage::Id id, DecisionKind kind,
-                          const Decision& made) {
-  return decide(services, id, kind, made, Telling::nobody);
 }
 
 }  // namespace torchwatch::triage

@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "login.hpp"
+#include "torchwatch/bisection/early_end.hpp"
 #include "torchwatch/bisection/spec.hpp"
 #include "torchwatch/bisection/trace.hpp"
 #include "torchwatch/comparison/run_recorder.hpp"
@@ -19,7 +20,6 @@
 #include "torchwatch/secrets/secrets.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/build_store.hpp"
-#include "torchwatch/storage/incident_store.hpp"
 #include "torchwatch/storage/verdicts.hpp"
 #include "torchwatch/tracing/tracing.hpp"
 #include "torchwatch/triage/comparison_summary.hpp"
@@ -144,9 +144,9 @@ bool is_shown_to_strangers(const config::Config& config) {
 
 /// The drawings as a stranger sees them: the issue may be public.
 Result<report::Drawings> drawings_of(comparison::Services& services,
+                                     const storage::IncidentRow& incident,
                                      const report::IncidentFacts& facts) {
   const auto& config = services.config;
-  TW_TRY(const auto incident, storage::IncidentStore(services.database).get(facts.id));
   const auto context = pictures::context_of(services.database, config, false);
   const auto steps_of = [&](const auto& row) {
     return bisection::trace_of(services.database, row);
@@ -162,8 +162,9 @@ Result<report::Drawings> drawings_of(comparison::Services& services,
 
 /// The same, without damaged samples, which keep no issue back.
 Result<report::Drawings> intact_drawings_of(comparison::Services& services,
+                                            const storage::IncidentRow& incident,
                                             const report::IncidentFacts& facts) {
-  auto drawings = drawings_of(services, facts);
+  auto drawings = drawings_of(services, incident, facts);
   if (drawings || drawings.error().code != ErrorCode::corrupt) return drawings;
   services.progress.log("the issue of incident " + std::to_string(facts.id) +
                         " lacks its drawings: " + drawings.error().text());
@@ -172,10 +173,10 @@ Result<report::Drawings> intact_drawings_of(comparison::Services& services,
 
 /// Where readers find the traces of both builds.
 Result<std::vector<report::TraceFacts>> traces_of(comparison::Services& services,
+                                                  const storage::IncidentRow& incident,
                                                   const report::IncidentFacts& facts) {
   std::vector<report::TraceFacts> traces;
   if (facts.page.empty()) return traces;
-  TW_TRY(const auto incident, storage::IncidentStore(services.database).get(facts.id));
   TW_TRY(const auto kept, tracing::kept_of(services.database, services.config, incident));
   for (const auto& trace : kept) {
     traces.push_back({trace.side, config::page_of_trace(services.config, trace.run)});
@@ -184,9 +185,9 @@ Result<std::vector<report::TraceFacts>> traces_of(comparison::Services& services
 }
 
 /// "soft_actor_critic cpu-train: aten::addmm takes +38.0 %, ..."; empty where nothing was watched.
-Result<std::string> operators_text(storage::Database& database, storage::Id incident) {
-  TW_TRY(const auto row, storage::IncidentStore(database).get(incident));
-  TW_TRY(const auto found, operators::attribution_of(database, row));
+Result<std::string> operators_text(storage::Database& database,
+                                   const storage::IncidentRow& incident) {
+  TW_TRY(const auto found, operators::attribution_of(database, incident));
   return found ? operators::text_with_benchmark(*found) : std::string();
 }
 
@@ -240,7 +241,7 @@ report::BisectionFacts bisection_facts(const comparison::Services& services,
   facts.builds = result.builds;
   facts.made_elsewhere = result.made_elsewhere;
   facts.runs = result.runs;
-  if (!names_everything(result)) facts.reason = without_asker(result.reason);
+  if (!names_everything(result)) facts.reason = bisection::public_reason(result.reason);
   facts.did_not_reproduce = result.outcome == bisection::BisectionOutcome::did_not_reproduce;
   facts.suspects = commits_facts(services, result.suspects);
   facts.suspects_confidence = result.suspects_confidence;
@@ -253,6 +254,20 @@ report::BisectionFacts bisection_facts(const comparison::Services& services,
   }
   return facts;
 }
+
+namespace {
+
+/// The same of an incident's bisection; nothing where it has none, or that has not ended.
+Result<std::optional<report::BisectionFacts>> bisection_facts_of(
+    const comparison::Services& services, const storage::IncidentRow& incident) {
+  if (!incident.bisection) return std::nullopt;
+  TW_TRY(const auto row, storage::BisectionStore(services.database).get(*incident.bisection));
+  if (row.state != storage::BisectionState::ended) return std::nullopt;
+  TW_TRY(const auto result, bisection::parse_bisection_result(row.result_json));
+  return std::optional(bisection_facts(services, row, result));
+}
+
+}  // namespace
 
 Result<report::IncidentFacts> incident_facts(comparison::Services& services,
                                              const storage::IncidentRow& incident,
@@ -288,28 +303,22 @@ Result<report::IncidentFacts> incident_facts(comparison::Services& services,
   facts.nightlies_back = comparison.nightlies_back;
   TW_TRY(const auto summary, parse_summary(comparison.summary_json));
   facts.remarks = in_sentences(summary);
+  TW_TRY(facts.bisection, bisection_facts_of(services, incident));
   add_commands(facts);
-  if (!incident.bisection) return facts;
-  TW_TRY(const auto bisection, storage::BisectionStore(services.database).get(*incident.bisection));
-  if (bisection.state == storage::BisectionState::ended) {
-    TW_TRY(const auto result, bisection::parse_bisection_result(bisection.result_json));
-    facts.bisection = bisection_facts(services, bisection, result);
-    add_commands(facts);
-  }
   return facts;
 }
 
 Status add_history(comparison::Services& services, const storage::ComparisonRow& comparison,
-                   report::IncidentFacts& facts) {
+                   const storage::IncidentRow& incident, report::IncidentFacts& facts) {
   if (const auto* worst = worst_series(facts); worst != nullptr) {
     const storage::Owner owner{storage::OwnerKind::comparison, comparison.id};
     TW_TRY(facts.reproduce_seconds,
            storage::RunStore(services.database).seconds_of(owner, worst->benchmark));
   }
   TW_TRY(facts.tally, tally_of_culprits(services));
-  TW_TRY(facts.drawings, intact_drawings_of(services, facts));
-  TW_TRY(facts.traces, traces_of(services, facts));
-  TW_TRY(facts.operators, operators_text(services.database, facts.id));
+  TW_TRY(facts.drawings, intact_drawings_of(services, incident, facts));
+  TW_TRY(facts.traces, traces_of(services, incident, facts));
+  TW_TRY(facts.operators, operators_text(services.database, incident));
   return {};
 }
 

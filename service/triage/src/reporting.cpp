@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
-#include "login.hpp"
 #include "torchwatch/filing/filing.hpp"
 #include "torchwatch/follow_ups/follow_ups.hpp"
 #include "torchwatch/issues/issue.hpp"
 #include "torchwatch/issues/notices.hpp"
+#include "torchwatch/records/asker.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
 #include "torchwatch/storage/outbox_store.hpp"
@@ -29,7 +29,7 @@ std::string key_of_decision(std::string_view what, const IncidentRow& before) {
 filing::FactsOf facts_with_history(comparison::Services& services, const Comparison& comparison) {
   return [&](const IncidentRow& incident) -> Result<report::IncidentFacts> {
     TW_TRY(auto facts, incident_facts(services, incident, comparison));
-    TW_TRY_VOID(add_history(services, comparison.row, facts));
+    TW_TRY_VOID(add_history(services, comparison.row, incident, facts));
     return facts;
   };
 }
@@ -66,7 +66,7 @@ Result<report::IncidentFacts> facts_of(comparison::Services& services,
 Result<std::string> acceptance_text(comparison::Services& services, const IncidentRow& incident,
                                     const storage::Decision& decision) {
   TW_TRY(const auto facts, facts_of(services, incident));
-  return report::acceptance_comment(facts, without_asker(decision.by), decision.reason);
+  return report::acceptance_comment(facts, public_text(decision.by), decision.reason);
 }
 
 bool is_blank(const std::string& text) {
@@ -96,7 +96,7 @@ comparison::Services without_history(const comparison::Services& services) {
 Status queue_decision(comparison::Services& services, const IncidentRow& before,
                       const storage::DecisionRow& row) {
   const auto& [kind, decision] = row;
-  const auto by = without_asker(decision.by);
+  const auto by = public_text(decision.by);
   const auto key = key_of_decision(to_string(kind), before);
   const auto state = report::state_decided({kind, {.by = by, .reason = decision.reason}}, by);
   const auto queue = [&](storage::OutboxKind as, const std::string& text) -> Status {

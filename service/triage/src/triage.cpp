@@ -77,8 +77,7 @@ Result<storage::Id> build_to_retest(comparison::Services& services, const Compar
   TW_TRY(const auto rows, builds.list());
   TW_TRY(auto newest, builds.get(found_by.candidate));
   for (const auto& row : rows) {
-    const bool is_usable = row.origin == storage::BuildOrigin::nightly && row.unusable.empty() &&
-                           row.state == storage::BuildState::ready;
+    const bool is_usable = row.origin == storage::BuildOrigin::nightly && row.is_measurable();
     if (is_usable && row.place > newest.place) newest = row;
   }
   return newest.id;
@@ -91,7 +90,7 @@ void interrupt(comparison::Services& services, const storage::ItemKey& item) {
 }  // namespace
 
 Result<BisectionRow> dispute_incident(comparison::Services& services, storage::Id id,
-                                      const storage::Decision& asked, bool tells_issue) {
+                                      const storage::Decision& asked, Telling telling) {
   TW_TRY_VOID(require_name_and_reason(asked.by, asked.reason, "a dispute"));
   auto detached = without_history(services);
   BisectionRow opened;
@@ -102,7 +101,7 @@ Result<BisectionRow> dispute_incident(comparison::Services& services, storage::I
     decision.at = services.clock.wall_now();
     storage::IncidentStore incidents(services.database);
     TW_TRY_VOID(incidents.dispute(id, decision));
-    if (tells_issue) {
+    if (telling == Telling::issue) {
       TW_TRY_VOID(
           queue_decision(detached, found.first, {storage::DecisionKind::disputed, decision}));
     }
@@ -139,7 +138,7 @@ Status cancel_comparison(comparison::Services& services, storage::Id id,
 
 Status cancel_bisection(comparison::Services& services, storage::Id id,
                         const storage::Asker& asker) {
-  TW_TRY_VOID(bisection::end_early(services, id, "cancelled by " + to_string(asker)));
+  TW_TRY_VOID(bisection::end_early(services, id, bisection::cancelled_by(asker)));
   interrupt(services, {storage::ItemKind::bisection, std::to_string(id)});
   return {};
 }

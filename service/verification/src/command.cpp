@@ -5,19 +5,19 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <ostream>
-#include <ranges>
 #include <utility>
 
 #include "torchwatch/commands/application_command.hpp"
 #include "torchwatch/commands/page_text.hpp"
+#include "torchwatch/commands/selection_options.hpp"
 #include "torchwatch/comparison/external_workloads.hpp"
+#include "torchwatch/comparison/newest_build.hpp"
 #include "torchwatch/conformance/verify.hpp"
 #include "torchwatch/daemon/confinement.hpp"
 #include "torchwatch/executor/local_executor.hpp"
 #include "torchwatch/executor/machine_lock.hpp"
 #include "torchwatch/figures/figures.hpp"
 #include "torchwatch/platform/folder.hpp"
-#include "torchwatch/storage/build_store.hpp"
 
 namespace torchwatch::verification {
 namespace {
@@ -136,7 +136,7 @@ Result<std::vector<Subject>> subjects_of(const config::Config& config, const Opt
   return std::vector{subject};
 }
 
-/// Returns the tree that was named, or that of the newest build that is known and still there.
+/// Returns the tree that was named, or that of the newest build.
 Result<fs::path> tree_of(const config::Config& config, const std::string& named) {
   std::error_code ignored;
   if (!named.empty()) {
@@ -144,13 +144,8 @@ Result<fs::path> tree_of(const config::Config& config, const std::string& named)
     return fail(ErrorCode::not_found, "invalid tree " + named + ": must have a folder lib");
   }
   if (const auto database = daemon::open_reader(config)) {
-    TW_TRY(const auto builds, storage::BuildStore(**database).list());
-    for (const auto& build : builds | std::views::reverse) {
-      const bool is_usable = build.state == storage::BuildState::ready && build.unusable.empty();
-      if (is_usable && fs::is_directory(fs::path(build.folder) / "lib", ignored)) {
-        return fs::path(build.folder);
-      }
-    }
+    TW_TRY(const auto newest, comparison::newest_build(**database));
+    if (newest) return fs::path(newest->folder);
   }
   return fail(ErrorCode::not_found, "no build is known yet",
               "name a tree with --tree: an unpacked LibTorch, or torch of a Python environment");
@@ -271,11 +266,8 @@ void add_verify(commands::Commands& all, CLI::App& workload) {
                      "The TREE that it measures, a folder with lib; default: that of the newest "
                      "build");
   command
-      .add_option(
-          "--metric", options->metrics,
-          "A METRIC that it states: time, device_time, cpu_peak, device_peak, "
-          "cpu_peak_resident, device_peak_total, leak_growth, leak_retained, heap_growth or "
-          "output_difference; default: time")
+      .add_option("--metric", options->metrics,
+                  "A METRIC that it states: " + commands::judged_metrics() + "; default: time")
       ->allow_extra_args(false);
   command.add_option("--readable", options->readable, "A PATH that it may read besides")
       ->allow_extra_args(false);

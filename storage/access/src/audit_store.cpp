@@ -16,14 +16,6 @@ AuditRow row_of(Query& row) {
 
 }  // namespace
 
-std::string to_string(const Asker& asker) {
-  if (asker.user) return "uid " + std::to_string(*asker.user);
-  // A workflow that signed in, or a person at GitHub, is named whole.
-  const bool is_named_whole = asker.token.empty() || asker.token.starts_with("actions ") ||
-                              asker.token.starts_with("github ");
-  return is_named_whole ? asker.token : "token " + asker.token;
-}
-
 Status AuditStore::add(const AuditRow& row) {
   return write(database_, [&](Connection& connection) -> Status {
     execute(connection, "INSERT INTO audit (path, item, asked_by, asked_at) VALUES (?, ?, ?, ?)",

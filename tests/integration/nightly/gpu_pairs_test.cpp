@@ -84,8 +84,8 @@ TEST_CASE("pairs that a GPU does not hold are measured apart, and the culprit is
                           storage::Owner{storage::OwnerKind::bisection, *incidents[0].bisection}};
   for (const auto& owner : owners) {
     const auto apart = timing_of(database, owner, "dlrm");
-    CHECK(std::ranges::count(apart, RunStatus::failed) == comparison::VainPairs::kRunsOfTwoPairs);
-    CHECK(std::ranges::count(apart, RunStatus::ok) > comparison::VainPairs::kRunsOfTwoPairs);
+    CHECK(std::ranges::count(apart, RunStatus::failed) == comparison::SlotRuns::kRunsOfTwoPairs);
+    CHECK(std::ranges::count(apart, RunStatus::ok) > comparison::SlotRuns::kRunsOfTwoPairs);
     const auto paired = timing_of(database, owner, "soft_actor_critic");
     CHECK(std::ranges::count(paired, RunStatus::failed) == 0);
   }

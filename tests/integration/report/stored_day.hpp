@@ -111,11 +111,12 @@ class StoredDay {
       add_verdict(row);
       incident_.series.push_back(storage::incident_series(row));
     }
-    incident_ = storage::IncidentStore(database()).open(incident_).value();
+    const auto opened = storage::IncidentStore(database()).open(incident_).value();
+    incident_ = opened;
     if (result) incident_.bisection = ended(incident_.id, *result);
     auto& services = service_->services();
     auto facts = triage::incident_facts(services, incident_, {comparison_, {}}).value();
-    REQUIRE(triage::add_history(services, comparison_, facts));
+    REQUIRE(triage::add_history(services, comparison_, opened, facts));
     drawings = facts.drawings;
     return facts;
   }

@@ -7,14 +7,6 @@
 using namespace torchwatch;
 using namespace torchwatch::storage;
 
-TEST_CASE("who asks is written by what cannot be chosen: a user's number, or a token's name") {
-  CHECK(to_string(Asker{.user = 1000}) == "uid 1000");
-  CHECK(to_string(Asker{.token = "ci"}) == "token ci");
-  CHECK(to_string(Asker{.token = "actions owner/name@refs/heads/main"}) ==
-        "actions owner/name@refs/heads/main");
-  CHECK(to_string(Asker{}).empty());
-}
-
 TEST_CASE_METHOD(FreshStores,
                  "what was asked for and done is listed with who asked, page by page") {
   AuditStore audit(*stores.database);

@@ -6,6 +6,7 @@
 
 #include "elf_maker.hpp"
 #include "temporary_folder.hpp"
+#include "torchwatch/builds/file_hashes.hpp"
 #include "torchwatch/records/printable.hpp"
 
 namespace torchwatch::builds {
@@ -78,6 +79,22 @@ TEST_CASE("of trees with equal libraries those with other Python are other build
   CHECK(without != with);
   folder.write("python-hash", "bb\n");
   CHECK(with != inspect(folder.path())->content_hash);
+}
+
+TEST_CASE("hashes of more files than are to be known are forgotten, and made again") {
+  const test::TemporaryFolder folder;
+  FileHashes hashes(2);
+  const auto hash_of = [&](const std::string& text) {
+    return hashes.of(folder.write(text, text)).value();
+  };
+  const auto first = hash_of("a");
+  hash_of("b");
+  CHECK(hashes.known() == 2);
+  CHECK(hashes.of(folder.path() / "a").value() == first);
+  CHECK(hashes.known() == 2);
+  hash_of("c");
+  CHECK(hashes.known() == 1);
+  CHECK(hashes.of(folder.path() / "a").value() == first);
 }
 
 TEST_CASE("a library that is replaced is hashed again") {

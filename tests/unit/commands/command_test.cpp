@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "temporary_folder.hpp"
+#include "torchwatch/commands/selection_options.hpp"
 
 using namespace torchwatch;
 
@@ -52,4 +53,10 @@ TEST_CASE("what was probably meant in a configuration is its remedy, with how to
                               Catch::Contains("\n" + file + ":2: [stroage]: unknown table; "));
   CHECK(two.remedy == hint);
   CHECK(two.text() == two.message + "\n" + hint);
+}
+
+TEST_CASE("--metric names every metric that gets verdicts, and none that is shown beside one") {
+  CHECK(commands::judged_metrics() ==
+        "time, device_time, cpu_peak, device_peak, cpu_peak_resident, device_peak_total, "
+        "leak_growth, leak_retained, heap_growth, output_difference");
 }

@@ -2,6 +2,8 @@
 
 #include <catch2/catch.hpp>
 
+#include "torchwatch/comparison/selection.hpp"
+
 using namespace torchwatch;
 using namespace torchwatch::comparison;
 
@@ -78,4 +80,15 @@ TEST_CASE("an external workload is planned in its device and modes, for what it 
   CHECK(request_for(plan, plan.benchmarks.front(), Pass::timing).metrics.empty());
   CHECK(parse_plan(to_json(plan)).value() == plan);
   CHECK(to_json(some_plan()).find("stated") == std::string::npos);
+}
+
+TEST_CASE("what a selection names stands in place of [suite], and the rest of it stays") {
+  config::Config config;
+  config.suite.workloads = {"dlrm", "resnet18"};
+  config.suite.configurations = {{Device::cpu, Mode::train}};
+  CHECK(narrowed(config, {}).suite.workloads == config.suite.workloads);
+  const auto suite = narrowed(config, {.workloads = {"hf_Bert"}, .preset = Preset::paper}).suite;
+  CHECK(suite.workloads == std::vector<std::string>{"hf_Bert"});
+  CHECK(suite.configurations == config.suite.configurations);
+  CHECK(suite.preset == Preset::paper);
 }

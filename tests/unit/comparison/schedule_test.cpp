@@ -54,7 +54,7 @@ Schedule carried_out(const Plan& plan, const Script& script,
   while (const auto block = schedule.next().block) {
     for (int position = 0; position < Block::kRuns; ++position) {
       const auto slot = block->slot(position);
-      for (int attempt = 0; !schedule.is_closed(slot); ++attempt) {
+      for (int attempt = 0; !schedule.runs().is_closed(slot); ++attempt) {
         auto row = script(*block, block->side(position), attempt);
         row.slot = slot;
         row.benchmark = block->benchmark;

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "torchwatch/records/asker.hpp"
 #include "torchwatch/records/run_result.hpp"
 #include "torchwatch/records/vocabulary.hpp"
 
@@ -42,6 +43,8 @@ struct BuildRow {
   /// Orders nightlies as they follow one another, whenever they came: a later one has a higher
   /// place. 0 for other builds.
   std::int64_t place = 0;
+
+  bool is_measurable() const { return state == BuildState::ready && unusable.empty(); }
 };
 
 /// What a comparison is for.
@@ -182,15 +185,7 @@ struct IncidentSeriesRow {
 /// Returns what an incident keeps of a verdict.
 IncidentSeriesRow incident_series(const VerdictRow&);
 
-/// Who asked: a user of this machine, by a command or over the control socket, the holder of a
-/// token, or who wrote a comment on GitHub.
-struct Asker {
-  std::optional<std::int64_t> user = {};  ///< id
-  std::string token = {};  ///< name, which has no blank; "github LOGIN" of who wrote a comment
-};
-
-/// Returns "uid 1000", "token ci" or "github octocat"; empty for nobody.
-std::string to_string(const Asker&);
+using torchwatch::Asker;
 
 /// Something that was asked for and done.
 struct AuditRow {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -19,14 +20,20 @@ Result<std::string> sha256_of_file(const std::filesystem::path&);
 /// stay the same. Thread-safe.
 class FileHashes {
  public:
+  /// `most`: how many files are known at a time; one more, and all are hashed anew when asked for.
+  /// A daemon sees new builds for years.
+  explicit FileHashes(std::size_t most = 10'000) : most_(most) {}
+
   /// Errors: as of sha256_of_file.
   Result<std::string> of(const std::filesystem::path&);
+  std::size_t known() const;
 
  private:
   using Identity =
       std::tuple<std::uint64_t, std::uint64_t, std::int64_t, std::int64_t, std::int64_t>;
 
-  std::mutex mutex_;
+  const std::size_t most_;
+  mutable std::mutex mutex_;
   std::map<Identity, std::string> known_;
 };
 

@@ -68,7 +68,6 @@ std::string triangle_up(double x, double y, double size);
 std::string triangle_down(double x, double y, double size);
 std::string circle(double x, double y, double size);
 std::string square(double x, double y, double size);
-std::string diamond(double x, double y, double size);
 std::string cross(double x, double y, double size);
 
 /// A mark of the verdict's shape and colour.

@@ -13,6 +13,9 @@ namespace torchwatch::commands {
 /// What is meant where an option is not given: what [suite] says, or everything.
 enum class Otherwise { suite, all };
 
+/// Returns the metrics that get verdicts, joined by commas.
+std::string judged_metrics();
+
 /// The options that say what of the suite is meant. They mean the same in every command that has
 /// them.
 class SelectionOptions {

@@ -9,6 +9,7 @@
 
 #include "torchwatch/comparison/plan.hpp"
 #include "torchwatch/comparison/services.hpp"
+#include "torchwatch/comparison/slot_runs.hpp"
 #include "torchwatch/documents/setting.hpp"
 #include "torchwatch/executor/library_placement.hpp"
 #include "torchwatch/runs/run_store.hpp"
@@ -53,12 +54,6 @@ struct Place {
 /// Switches placement on for both builds, unless they load the very same library files. Errors:
 /// unavailable (files cannot be read).
 Status decide_placement(const config::Config&, MeasurableBuild& a, MeasurableBuild& b);
-
-/// A run that has ended and what it ran on.
-struct MachineRun {
-  storage::RunRow row;
-  std::string machine;  ///< lines "name: value"; equal for comparable runs
-};
 
 /// Carries out runs: commits the attempt, runs the process, commits the result. A crash in between
 /// loses at most the run in flight. After a run that was killed from outside the next one waits, 5

@@ -2,7 +2,6 @@
 
 #include <array>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -11,6 +10,7 @@
 
 #include "torchwatch/comparison/plan.hpp"
 #include "torchwatch/comparison/series_settings.hpp"
+#include "torchwatch/comparison/slot_runs.hpp"
 #include "torchwatch/documents/block.hpp"
 #include "torchwatch/storage/rows.hpp"
 
@@ -29,24 +29,6 @@ constexpr std::uint64_t stable_hash(std::string_view text, std::uint64_t seed = 
   }
   return hash;
 }
-
-/// Attempts of a run that fails before its slot counts as failed.
-inline constexpr int kAttemptsPerSlot = 2;
-
-/// Counts interleaved pairs that fail and whose runs then measure apart, as those that a device
-/// cannot hold both.
-class VainPairs {
- public:
-  static constexpr int kRunsOfTwoPairs = 4;
-
-  /// Takes note of a slot's newest run, which was its attempt of that number.
-  void note(const storage::RunRow&, int attempt);
-  /// Returns whether two pairs of the benchmark failed so: to try more of them would be in vain.
-  bool are_in_vain(const Benchmark&) const;
-
- private:
-  std::map<Benchmark, int> runs_;  ///< that were measured apart
-};
 
 /// The verdict on one series.
 struct JudgedSeries {
@@ -72,22 +54,12 @@ class Schedule {
   Schedule(const Plan&, SeriesSettings, std::uint64_t seed);
 
   /// Adds an ended run. Runs whose `machine` differs are not compared.
-  void add(const storage::RunRow&, const std::string& machine);
+  void add(const storage::RunRow& run, const std::string& machine) { slots_.add({run, machine}); }
   /// Judges two settings of one build: `machine` may differ between the sides, where a setting is a
   /// fact of it, and a setting that a side cannot take is unsupported.
   void compare_settings() { compares_settings_ = true; }
 
-  /// Returns whether an attempt of the slot has ended.
-  bool is_begun(const std::string& slot) const { return slots_.contains(slot); }
-
-  /// Returns whether the slot needs no further attempt.
-  bool is_closed(const std::string& slot) const;
-
-  /// Returns whether no more interleaved pairs of the benchmark are tried: see VainPairs.
-  bool pairs_are_in_vain(const Benchmark& benchmark) const {
-    return vain_pairs_.are_in_vain(benchmark);
-  }
-
+  const SlotRuns& runs() const { return slots_; }
   const SeriesSettings& settings() const { return settings_; }
 
   ScheduleStep next() const;
@@ -107,19 +79,13 @@ class Schedule {
   std::vector<JudgedSeries> judged() const;
 
  private:
-  struct Slot {
-    int attempts = 0;
-    storage::RunRow run;
-    std::string machine;
-  };
   friend class BenchmarkSchedule;
 
   Plan plan_;
   SeriesSettings settings_;
   std::uint64_t seed_;
   bool compares_settings_ = false;
-  std::map<std::string, Slot> slots_;
-  VainPairs vain_pairs_;
+  SlotRuns slots_;
 };
 
 }  // namespace torchwatch::comparison

@@ -25,6 +25,9 @@ bool is_selected(const Selection&, Metric);
 /// Returns whether the series is one that is asked for.
 bool is_selected(const Selection&, const Series&);
 
+/// Returns the configuration with the selection in place of [suite].
+config::Config narrowed(config::Config, const Selection&);
+
 /// Returns the plan of the selection on this machine. Errors: those of plan_of_config; invalid,
 /// when a workload is not in the suite.
 Result<Plan> plan_of(Services&, const Selection&);

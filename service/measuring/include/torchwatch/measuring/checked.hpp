@@ -14,6 +14,7 @@ struct Checked {
   static constexpr std::size_t kTextMin = 24;  ///< columns in which a sentence can be read
 
   commands::ExitStatus status = commands::ExitStatus::done;
+  std::string conclusion = {};
   nlohmann::json json = nlohmann::json::array();
   terminal::Table table{{{.fit = Fit::whole},
                          {.heading = "what", .fit = Fit::whole},

@@ -25,8 +25,8 @@ struct BuildFiles {
 /// "pinned", "there" or "gone"; empty where there never were any.
 std::string_view word_of(const BuildFiles&);
 
-/// As an object with the members files, bytes and last_used_at.
-nlohmann::json json_of(const BuildFiles&);
+/// Makes a build's members, as API and command line list it, but its folder: paths are private.
+nlohmann::json json_of(const storage::BuildRow&, const BuildFiles&);
 
 /// Returns the files of each of the builds by asking for them, with the newest use by a comparison.
 /// Errors: those of storage.

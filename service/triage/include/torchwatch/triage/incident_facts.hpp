@@ -17,7 +17,7 @@ Result<report::IncidentFacts> incident_facts(comparison::Services&, const storag
 /// held, what the incident rests on, drawn, and the traces of both builds. Samples that are damaged
 /// keep no issue back: the log says that they are left out. Errors: those of storage.
 Status add_history(comparison::Services&, const storage::ComparisonRow& comparison,
-                   report::IncidentFacts&);
+                   const storage::IncidentRow&, report::IncidentFacts&);
 
 /// Gathers the same of a bisection: commits with subjects, authors and files where [source] knows
 /// them.

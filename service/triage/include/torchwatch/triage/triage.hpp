@@ -2,18 +2,18 @@
 
 #include "torchwatch/comparison/services.hpp"
 #include "torchwatch/storage/rows.hpp"
+#include "torchwatch/triage/decisions.hpp"
 
 namespace torchwatch::triage {
 
 // What people ask for about incidents, comparisons and searches, thread-safe beside the pipeline.
 
 /// Notes that the commit which a search named is wrong, comments so on the incident's issue unless
-/// it was said there (`tells_issue`), and opens the same search again, on fresh measurements; the
-/// decision's time is now. Returns the new
-/// bisection. Errors: invalid (no name or no reason), not_found, conflict (the incident is closed,
-/// its comparison has not ended, or its search named nobody).
+/// it was said there, and opens the same search again, on fresh measurements; the decision's time
+/// is now. Returns the new bisection. Errors: invalid (no name or no reason), not_found, conflict
+/// (the incident is closed, its comparison has not ended, or its search named nobody).
 Result<storage::BisectionRow> dispute_incident(comparison::Services&, storage::Id incident,
-                                               const storage::Decision&, bool tells_issue = true);
+                                               const storage::Decision&, Telling = Telling::issue);
 
 /// The recheck that an incident waits for.
 struct Retest {
