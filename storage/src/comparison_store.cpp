@@ -345,6 +345,19 @@ std::vector<ListedComparison> listed(const std::vector<ComparisonRow>& rows) {
   return all;
 }
 
+Result<std::vector<ComparisonRow>> comparisons_of(Database& database,
+                                                  const std::vector<Id>& candidates,
+                                                  const std::vector<Id>& baselines) {
+  return read(database, [&](Connection& connection) {
+    return all_rows(Query(connection,
+                          kSelect + "WHERE candidate_id IN (SELECT value FROM json_each(?)) "
+                                    "AND baseline_id IN (SELECT value FROM json_each(?)) "
+                                    "ORDER BY id DESC",
+                          candidates, baselines),
+                    row_of);
+  });
+}
+
 SelfTestTally sum_of(const std::vector<SelfTestTally>& tallies) {
   SelfTestTally sum;
   for (const auto& tally : tallies) {

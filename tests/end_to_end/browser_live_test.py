@@ -42,7 +42,7 @@ class Live(SeededTest):
         opened: list[Any] = []
 
         def see(request: Any) -> None:
-            if "/api/v1/events" in request.url:
+            if request.url.partition("?")[0].endswith("/events"):
                 opened.append(request)
 
         def leave(request: Any) -> None:

@@ -70,7 +70,7 @@ Result<Reply> get_build(const Request& request, const Backend& backend) {
 
 Result<Reply> fetch_build(const Request& request, const Backend& backend) {
   TW_TRY(const json body, parse_object(request.body, {"name", "now"}));
-  TW_TRY(const auto name, name_member(body, "name"));
+  TW_TRY(const auto name, build_member(body, "name"));
   if (name.empty()) {
     return fail(ErrorCode::invalid,
                 "missing name: a build of the channel, or a release such as 2.13.0");

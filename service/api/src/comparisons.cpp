@@ -119,7 +119,7 @@ Result<Reply> list_comparisons(const Request& request, const Backend& backend) {
   const auto list = [&](int limit, storage::Id before) {
     return comparisons.list_each(limit, before);
   };
-  TW_TRY(const auto found, rows_fitting(page, list, fits));
+  TW_TRY(const auto found, http::rows_fitting(page, list, fits));
   return list_reply("comparisons", comparisons_json(found.rows, request, backend), page,
                     found.next);
 }
@@ -146,8 +146,8 @@ Result<Reply> ask_for_nightly(const Request& request, const Backend& backend) {
   TW_TRY(const json body, parse_object(request.body, {"candidate", "baseline", "workloads",
                                                       "configurations", "variants", "metrics"}));
   TW_TRY_VOID(check_selection(body));
-  TW_TRY(const auto candidate, name_member(body, "candidate"));
-  TW_TRY(const auto baseline, name_member(body, "baseline"));
+  TW_TRY(const auto candidate, build_member(body, "candidate"));
+  TW_TRY(const auto baseline, build_member(body, "baseline"));
   if (candidate.empty() != baseline.empty()) {
     return fail(ErrorCode::invalid,
                 "candidate and baseline must be given together; without both, every nightly that "
@@ -160,8 +160,8 @@ Result<Reply> ask_for_comparison(const Request& request, const Backend& backend)
   TW_TRY(json body, parse_object(request.body,
                                  {"candidate", "baseline", "settings", "pull", "head", "workloads",
                                   "configurations", "variants", "metrics", "preset", "now"}));
-  TW_TRY(const auto candidate, name_member(body, "candidate"));
-  TW_TRY(const auto baseline, name_member(body, "baseline"));
+  TW_TRY(const auto candidate, build_member(body, "candidate"));
+  TW_TRY(const auto baseline, build_member(body, "baseline"));
   TW_TRY(const auto head, name_member(body, "head"));
   const bool has_pull = body.contains("pull");
   if (has_pull ? !candidate.empty() || !baseline.empty() : candidate.empty() || baseline.empty()) {

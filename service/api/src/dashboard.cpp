@@ -3,8 +3,9 @@
 #include "handlers.hpp"
 #include "torchwatch/evidence/comparison.hpp"
 #include "torchwatch/evidence/lookup.hpp"
+#include "torchwatch/evidence/observed.hpp"
 #include "torchwatch/evidence/work.hpp"
-#include "torchwatch/report/newest_nightly.hpp"
+#include "torchwatch/records/printable.hpp"
 #include "torchwatch/report/self_test_figures.hpp"
 #include "torchwatch/report/setback.hpp"
 #include "torchwatch/report/view.hpp"
@@ -16,33 +17,17 @@ namespace {
 
 using nlohmann::json;
 
-/// The newest build before that one that was measured in a pass which times nothing.
-Result<std::optional<storage::BuildRow>> observed_before(storage::Id build, Pass pass,
-                                                         const Backend& backend) {
-  TW_TRY(const auto id, storage::EvidenceReader(backend.database).observed_before(pass, build));
-  if (!id) return std::nullopt;
-  TW_TRY(auto row, storage::BuildStore(backend.database).get(*id));
-  return std::optional(std::move(row));
-}
-
-/// Reads ?build=, an id; where it is not given, the newest build that was measured in that pass,
-/// else the newest nightly that is known, and nothing before there is one. Errors: invalid;
+/// Reads ?build=, an id; where it is not given, the build is the newest that was measured in that
+/// pass, else the newest nightly that was judged, and nothing before there is one. Errors: invalid;
 /// not_found; of storage.
-Result<std::optional<storage::BuildRow>> build_of(const Filters& filters, Pass pass,
-                                                  const Backend& backend) {
-  storage::BuildStore builds(backend.database);
-  const auto given = filters.find("build");
-  if (given != filters.end()) {
-    TW_TRY(const auto id, id_in("build", given->second));
-    TW_TRY(auto build, builds.get(id));
-    return std::optional(std::move(build));
+Result<evidence::ObservedBuilds> builds_of(const http::Filters& filters, Pass pass,
+                                           const Backend& backend) {
+  std::optional<storage::BuildRow> named;
+  if (filters.contains("build")) {
+    TW_TRY(const auto id, http::id_in("build", filters.at("build")));
+    TW_TRY(named, storage::BuildStore(backend.database).get(id));
   }
-  TW_TRY(auto observed, observed_before(INT64_MAX, pass, backend));
-  if (observed) return observed;
-  TW_TRY(const auto newest, report::newest_nightly(backend.database));
-  if (!newest.known) return std::nullopt;
-  TW_TRY(auto build, builds.get(newest.known->candidate));
-  return std::optional(std::move(build));
+  return evidence::observed_builds(backend.database, pass, std::move(named));
 }
 
 json build_json(const std::optional<storage::BuildRow>& build, const Request& request) {
@@ -112,14 +97,6 @@ std::string page_of(const evidence::Found& found) {
                          : http::percent_encoded_path(found.path));
 }
 
-/// Counts the characters of a text in UTF-8: bytes that do not continue one.
-std::size_t characters_in(std::string_view text) {
-  constexpr unsigned char kMask = 0xC0;
-  constexpr unsigned char kContinues = 0x80;
-  return static_cast<std::size_t>(std::ranges::count_if(
-      text, [](char c) { return (static_cast<unsigned char>(c) & kMask) != kContinues; }));
-}
-
 }  // namespace
 
 json estimate_json(const std::optional<evidence::Estimate>& estimate) {
@@ -130,12 +107,13 @@ json estimate_json(const std::optional<evidence::Estimate>& estimate) {
 }
 
 Result<Reply> get_breakdown(const Request& request, const Backend& backend) {
-  TW_TRY(const auto filters, filters_of(request, {"build", "mode"}));
+  TW_TRY(const auto filters, http::filters_of(request, {"build", "mode"}));
   auto mode = Mode::train;
   if (filters.contains("mode")) {
     TW_TRY(mode, parse_mode(filters.at("mode")));
   }
-  TW_TRY(const auto build, build_of(filters, Pass::profile, backend));
+  TW_TRY(const auto builds, builds_of(filters, Pass::profile, backend));
+  const auto& build = builds.build;
   json out{{"build", build_json(build, request)},
            {"mode", to_string(mode)},
            {"profiles", json::array()},
@@ -157,14 +135,13 @@ Result<Reply> get_breakdown(const Request& request, const Backend& backend) {
 }
 
 Result<Reply> get_coverage(const Request& request, const Backend& backend) {
-  TW_TRY(const auto filters, filters_of(request, {"build"}));
-  TW_TRY(const auto build, build_of(filters, Pass::coverage, backend));
+  TW_TRY(const auto filters, http::filters_of(request, {"build"}));
+  TW_TRY(const auto builds, builds_of(filters, Pass::coverage, backend));
+  const auto& [build, before] = builds;
   evidence::Coverage coverage;
   evidence::CoverageChange change;
-  std::optional<storage::BuildRow> before;
   if (build) {
     TW_TRY(coverage, evidence::coverage_of(backend.database, build->id));
-    TW_TRY(before, observed_before(build->id, Pass::coverage, backend));
   }
   if (before) {
     TW_TRY(const auto earlier, evidence::coverage_of(backend.database, before->id));
@@ -202,14 +179,15 @@ Result<Reply> get_audits(const Request& request, const Backend& backend) {
 
 Result<Reply> search(const Request& request, const Backend& backend) {
   constexpr std::size_t kFoundMax = 50;
-  TW_TRY(const auto filters, filters_of(request, {"q"}));
+  TW_TRY(const auto filters, http::filters_of(request, {"q"}));
   const auto given = filters.find("q");
   const auto words = given == filters.end() ? std::string() : given->second;
-  if (characters_in(words) > evidence::kSearchMax) {
+  if (characters_of(words) > evidence::kSearchMax) {
     return fail(ErrorCode::invalid, "invalid q: must be at most " +
                                         std::to_string(evidence::kSearchMax) + " characters long");
   }
-  TW_TRY(const auto found, evidence::look_up(context_of(request, backend), words, kFoundMax));
+  TW_TRY(const auto found,
+         evidence::look_up(context_of(request, backend), words, kFoundMax, backend.suite));
   auto listed = json::array();
   for (const auto& each : found) {
     listed.push_back({{"kind", spelling(each.kind)},

@@ -15,7 +15,7 @@ using nlohmann::json;
 using storage::IncidentRow;
 
 /// Whether the filters name the series, or nothing that it is not.
-bool is_named(const Series& series, const Filters& filters) {
+bool is_named(const Series& series, const http::Filters& filters) {
   const auto admits = [&](const char* filter, std::string_view value) {
     const auto given = filters.find(filter);
     return given == filters.end() || given->second == value;
@@ -73,7 +73,7 @@ Result<json> samples_json(const evidence::Context& context,
 
 /// Finds the series that the filters name, the first one without. Errors: not_found.
 Result<const storage::IncidentSeriesRow*> series_named(const IncidentRow& incident,
-                                                       const Filters& filters) {
+                                                       const http::Filters& filters) {
   const auto found = std::ranges::find_if(
       incident.series, [&](const auto& row) { return is_named(row.series, filters); });
   if (found != incident.series.end()) return &*found;
@@ -135,7 +135,7 @@ json outlook_json(const std::optional<report::SearchOutlook>& outlook) {
 
 Result<Reply> get_evidence(const Request& request, const Backend& backend) {
   TW_TRY(const auto filters,
-         filters_of(request, {"workload", "configuration", "variant", "metric"}));
+         http::filters_of(request, {"workload", "configuration", "variant", "metric"}));
   TW_TRY(const auto id, http::id_of(request));
   TW_TRY(const auto incident, storage::IncidentStore(backend.database).get(id));
   TW_TRY(const auto* const row, series_named(incident, filters));

@@ -98,17 +98,21 @@ Result<Decision> asked_of(const Request& request, DecisionKind kind) {
   return asked;
 }
 
-/// Makes the decision and answers with the incident. A request with an Idempotency-Key may be a
-/// repetition whose first answer was lost: if the incident is as it asks, it gets it again.
+/// Whether a request with an Idempotency-Key may be a repetition whose first answer was lost: if
+/// the incident is as it asks, it gets it again.
+template <typename T>
+bool may_be_made(const Result<T>& decided, const Request& request) {
+  return !decided && decided.error().code == ErrorCode::conflict && request.idempotency_key;
+}
+
+/// Makes the decision and answers with the incident.
 Result<Reply> decide(const Request& request, const Backend& backend, DecisionKind kind) {
   TW_TRY_VOID(http::refuse_parameters(request));
   TW_TRY_VOID(check_key(request));
   TW_TRY(const auto asked, asked_of(request, kind));
   TW_TRY(const auto id, http::id_of(request));
   const auto decided = backend.decide_incident(id, kind, asked);
-  const bool may_be_made =
-      !decided && decided.error().code == ErrorCode::conflict && request.idempotency_key;
-  if (!decided && !may_be_made) return fail(decided.error());
+  if (!decided && !may_be_made(decided, request)) return fail(decided.error());
   TW_TRY(const auto incident, storage::IncidentStore(backend.database).get(id));
   if (!decided && !is_made(incident, kind, asked)) return fail(decided.error());
   if (backend.request_arrived) backend.request_arrived();  // what its issue needs is due
@@ -137,11 +141,15 @@ Result<Reply> list_incidents(const Request& request, const Backend& backend) {
 
 namespace {
 
-/// What was done to the incident's issue, as its tracker lists it.
-Result<json> issue_events(storage::Id incident, const Backend& backend) {
+/// What was done to the incident's issue, as its tracker lists it. Titles and reasons are of a
+/// tracker that may be private: strangers do not see them.
+Result<json> issue_events(storage::Id incident, const Request& request, const Backend& backend) {
   TW_TRY(const auto rows, storage::ConversationStore(backend.database).events_of(incident));
   auto events = json::array();
-  for (const auto& row : rows) events.push_back(heard::json_of(row));
+  for (const auto& row : rows) {
+    events.push_back(heard::json_of(row));
+    if (!request.is_trusted) events.back()["detail"] = nullptr;
+  }
   return events;
 }
 
@@ -159,7 +167,7 @@ Result<Reply> get_incident(const Request& request, const Backend& backend) {
   for (auto& decision : out["decisions"]) {
     if (!request.is_trusted) decision["asked_by"] = nullptr;
   }
-  TW_TRY(out["issue_events"], issue_events(id, backend));
+  TW_TRY(out["issue_events"], issue_events(id, request, backend));
   TW_TRY(const auto rechecks, report::rechecks_of(backend.database, incident));
   out["rechecks"] = json::array();
   for (const auto& recheck : rechecks) out["rechecks"].push_back(recheck_json(recheck, request));
@@ -184,11 +192,18 @@ Result<Reply> reopen_incident(const Request& request, const Backend& backend) {
 
 Result<Reply> dispute_incident(const Request& request, const Backend& backend) {
   TW_TRY_VOID(http::refuse_parameters(request));
+  TW_TRY_VOID(check_key(request));
   TW_TRY(const auto asked, asked_of(request, DecisionKind::disputed));
   TW_TRY(const auto id, http::id_of(request));
-  TW_TRY(const auto bisection, backend.dispute_incident(id, asked));
+  auto bisection = backend.dispute_incident(id, asked);
+  if (may_be_made(bisection, request)) {
+    TW_TRY(const auto incident, storage::IncidentStore(backend.database).get(id));
+    const bool is_open = is_made(incident, DecisionKind::disputed, asked) && incident.bisection;
+    if (is_open) bisection = *incident.bisection;
+  }
+  if (!bisection) return fail(bisection.error());
   if (backend.request_arrived) backend.request_arrived();
-  return http::object_reply({{"incident", id}, {"bisection", bisection}});
+  return http::object_reply({{"incident", id}, {"bisection", *bisection}});
 }
 
 Result<Reply> retest_incident(const Request& request, const Backend& backend) {

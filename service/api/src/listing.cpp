@@ -1,7 +1,6 @@
 #include "listing.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <iterator>
 
 namespace torchwatch::api {
@@ -35,21 +34,6 @@ http::Reply list_reply(const char* name, json entries, const http::Page& page) {
     next = entries.back().at("id");
   }
   return list_reply(name, std::move(entries), page, next);
-}
-
-Result<Filters> filters_of(const http::Request& request,
-                           std::initializer_list<std::string_view> known) {
-  TW_TRY_VOID(http::refuse_others(request, known));
-  TW_TRY(auto page, http::page_of(request, known));
-  return std::move(page.filters);
-}
-
-Result<std::int64_t> id_in(const std::string& parameter, const std::string& text) {
-  std::int64_t id = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), id);
-  if (error == std::errc{} && end == text.data() + text.size() && id > 0) return id;
-  return fail(ErrorCode::invalid, "invalid " + parameter + " \"" + text.substr(0, 100) +
-                                      "\": must be an id, such as 17");
 }
 
 Result<NamedPage> named_page_of(const http::Request& request,

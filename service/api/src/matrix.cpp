@@ -18,7 +18,7 @@ constexpr int kRunsOfPair = 2;
 
 /// Reads ?metric=; the time where it is not given. Errors: invalid.
 Result<Metric> metric_of(const Request& request) {
-  TW_TRY(const auto filters, filters_of(request, {"metric"}));
+  TW_TRY(const auto filters, http::filters_of(request, {"metric"}));
   const auto given = filters.find("metric");
   if (given == filters.end()) return Metric::time;
   return parse_judged_metric(given->second);

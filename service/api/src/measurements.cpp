@@ -16,7 +16,7 @@ Status check_pass(const std::string& word) {
 Result<Reply> ask_for_measurement(const Request& request, const Backend& backend) {
   TW_TRY(const nlohmann::json body, parse_object(request.body, {"candidate", "passes", "workloads",
                                                                 "configurations", "variants"}));
-  TW_TRY(const auto candidate, name_member(body, "candidate"));
+  TW_TRY(const auto candidate, build_member(body, "candidate"));
   if (candidate.empty()) {
     return fail(ErrorCode::invalid, "missing build: candidate must be given");
   }

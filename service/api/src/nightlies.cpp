@@ -17,7 +17,7 @@ Result<json> nightly_json(const storage::BuildRow& build, const Request& request
   TW_TRY(const auto comparison, storage::ComparisonStore(backend.database).nightly_of(build.id));
   json out{{"id", build.id},
            {"name", build.name},
-           {"url", "/api/v1/nightlies/" + build.name},
+           {"url", "/api/v1/nightlies/" + http::percent_encoded(build.name)},
            {"state", to_string(build.state)},
            {"version", text_or_null(build.version)},
            {"trunk_commit", text_or_null(build.trunk_commit)},

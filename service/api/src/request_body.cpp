@@ -13,6 +13,7 @@ using nlohmann::json;
 constexpr int kDepthMax = 64;
 constexpr std::size_t kNameMax = 200;
 constexpr std::size_t kNamesMax = 100;
+constexpr std::size_t kBuildMax = 4'096;
 
 struct TooDeep : std::exception {};
 
@@ -88,6 +89,18 @@ Result<std::string> text_member(const json& object, const char* member,
   return fail(ErrorCode::invalid, "\"" + std::string(member) + "\" must be a string of 1 to " +
                                       std::to_string(characters_max) +
                                       " characters, none a control character");
+}
+
+Result<std::string> build_member(const json& object, const char* member) {
+  auto text = text_member(object, member, kBuildMax);
+  const bool is_name =
+      text && !text->starts_with('-') && text->find_first_of("\n\t") == std::string::npos;
+  if (is_name) return text;
+  return fail(ErrorCode::invalid, "\"" + std::string(member) +
+                                      "\" must be a build's name or a folder's path: 1 to " +
+                                      std::to_string(kBuildMax) +
+                                      " characters, none a control character, not beginning with "
+                                      "a dash");
 }
 
 Result<std::vector<std::string>> names_member(const json& object, const char* member) {

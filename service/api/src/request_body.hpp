@@ -24,6 +24,10 @@ Result<std::string> name_member(const nlohmann::json& object, const char* member
 Result<std::string> text_member(const nlohmann::json& object, const char* member,
                                 std::size_t characters_max);
 
+/// Reads the name of a build, which may be a folder's path: 1 to 4,096 characters, none a control
+/// character, not beginning with a dash. Returns "" if the member is absent. Errors: invalid.
+Result<std::string> build_member(const nlohmann::json& object, const char* member);
+
 /// Reads a list of at most 100 names; empty if the member is absent. Errors: invalid.
 Result<std::vector<std::string>> names_member(const nlohmann::json& object, const char* member);
 

@@ -146,6 +146,7 @@ Result<Reply> retry_message(const Request& request, const Backend& backend) {
   TW_TRY_VOID(http::refuse_parameters(request));
   TW_TRY(const auto body, parse_object(request.body, {"key"}));
   TW_TRY(const auto key, text_member(body, "key", kKeyBytesMax));
+  if (key.empty()) return fail(ErrorCode::invalid, "missing key: that of a message of the outbox");
   TW_TRY(const auto row, storage::OutboxStore(backend.database).retry(key));
   if (backend.request_arrived) backend.request_arrived();
   return http::object_reply({{"key", row.key}, {"state", to_string(row.state)}});

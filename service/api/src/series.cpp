@@ -1,7 +1,6 @@
 #include "torchwatch/evidence/series.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <map>
 #include <string_view>
@@ -45,18 +44,6 @@ Result<json> value_json(const storage::RunValue& value, const Request& request,
   return object;
 }
 
-/// Errors: invalid, for what is not the id of a class.
-Result<std::optional<storage::Id>> class_named_by(const http::Page& page) {
-  const auto given = page.filters.find("machine_class");
-  if (given == page.filters.end()) return std::nullopt;
-  const auto& text = given->second;
-  storage::Id id = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), id);
-  if (error == std::errc{} && end == text.data() + text.size() && id > 0) return id;
-  return fail(ErrorCode::invalid, "invalid machine_class \"" + text + "\": must be an id of one",
-              "GET /api/v1/machines lists them");
-}
-
 /// The machine class that values are of, all of one.
 Result<json> class_of(const std::vector<storage::RunValue>& values, const Backend& backend) {
   if (values.empty() || !values.back().machine) return json(nullptr);
@@ -73,7 +60,7 @@ std::string name_of(const Series& series) {
 }
 
 std::string path_of(const Series& series) {
-  return std::string(kSeriesPath) + name_of(series);
+  return std::string(kSeriesPath) + http::percent_encoded_path(name_of(series));
 }
 
 Result<Reply> list_series(const Request& request, const Backend& backend) {
@@ -89,9 +76,8 @@ Result<Reply> list_series(const Request& request, const Backend& backend) {
                       page.admits("variant", to_string(series.benchmark.variant)) &&
                       page.admits("metric", to_string(series.metric));
     if (!fits) continue;
-    const auto path = path_of(series);
-    fitting.push_back({path.substr(kSeriesPath.size()), report::json_of(series)});
-    fitting.back().entry["url"] = path;
+    fitting.push_back({name_of(series), report::json_of(series)});
+    fitting.back().entry["url"] = path_of(series);
   }
   return list_named("series", std::move(fitting), named);
 }
@@ -153,9 +139,13 @@ std::array<json, kColumns.size()> row_of(const storage::PastValue& past, const R
 }  // namespace
 
 Result<Reply> get_history(const Request& request, const Backend& backend) {
+  TW_TRY_VOID(http::refuse_others(request, {"limit", "machine_class"}));
   TW_TRY(const auto page, http::page_of(request, {"machine_class"}));
   TW_TRY(const auto series, series_of(request));
-  TW_TRY(const auto of_class, class_named_by(page));
+  std::optional<storage::Id> of_class;
+  if (page.filters.contains("machine_class")) {
+    TW_TRY(of_class, http::id_in("machine_class", page.filters.at("machine_class")));
+  }
   TW_TRY(const auto values,
          storage::RunStore(backend.database)
              .history(series, page.limit, storage::RunStore::HistoryOf::all_builds, of_class));

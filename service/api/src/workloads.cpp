@@ -48,7 +48,8 @@ Result<json> workloads(const Backend& backend, const std::string& named = "") {
   const auto suite = backend.suite ? backend.suite() : Result<json>(json::array());
   auto listed = suite ? *suite : json::array();
   const auto finish = [](json& workload, const std::vector<Series>& series) {
-    workload["url"] = "/api/v1/workloads/" + workload.at("name").get<std::string>();
+    workload["url"] =
+        "/api/v1/workloads/" + http::percent_encoded(workload.at("name").get<std::string>());
     workload["measured"] = benchmarks_of(series);
   };
   for (auto& workload : listed) {

@@ -75,7 +75,7 @@ export class Page {
 }
 
 function openStream(after) {
-  const address = new URL("api/v1/events", root);
+  const address = new URL("events", root);
   if (after) address.searchParams.set("after", after);
   return new EventSource(address);
 }

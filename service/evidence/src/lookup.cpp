@@ -97,9 +97,10 @@ class Search {
  public:
   Search(const Context& context, Terms words) : context_(context), words_(std::move(words)) {}
 
-  Result<std::vector<Found>> run(std::size_t limit) {
+  Result<std::vector<Found>> run(std::size_t limit, const Suite& suite) {
     TW_TRY_VOID(add_numbered());
     TW_TRY_VOID(add_series());
+    add_workloads(suite);
     TW_TRY_VOID(add_builds());
     TW_TRY_VOID(add_incidents());
     TW_TRY_VOID(add_commits());
@@ -169,12 +170,21 @@ class Search {
     return fail(row.error());
   }
 
+  void add_workload(const std::string& name) {
+    add(rank_of(words_, name), {FoundKind::workload, name, "workload", "workloads/" + name});
+  }
+
+  void add_workloads(const Suite& suite) {
+    const auto listed = suite ? suite() : Result<nlohmann::json>(nlohmann::json::array());
+    if (!listed) return;
+    for (const auto& workload : *listed) add_workload(workload.value("name", ""));
+  }
+
   Status add_series() {
     TW_TRY(const auto all, storage::RunStore(context_.database).all_series());
     for (const auto& series : all) {
       const auto& [workload, configuration, variant] = series.benchmark;
-      add(rank_of(words_, workload),
-          {FoundKind::workload, workload, "workload", "workloads/" + workload});
+      add_workload(workload);
       const auto name = workload + "/" + to_string(configuration) + "/" + to_string(variant) + "/" +
                         std::string(to_string(series.metric));
       const auto words = to_string(series) + " " + std::string(figures::name_of(series.metric));
@@ -323,12 +333,12 @@ class Search {
 }  // namespace
 
 Result<std::vector<Found>> look_up(const Context& context, const std::string& words,
-                                   std::size_t limit) {
+                                   std::size_t limit, const Suite& suite) {
   std::istringstream text(lower(words));
   Terms each;
   for (std::string word; text >> word;) each.push_back(std::move(word));
   if (each.empty()) return std::vector<Found>{};
-  return Search(context, std::move(each)).run(limit);
+  return Search(context, std::move(each)).run(limit, suite);
 }
 
 }  // namespace torchwatch::evidence

@@ -106,9 +106,8 @@ void GuardedServer::install_handlers() {
   set_error_handler([this](const httplib::Request& request, httplib::Response& response) {
     explain_failure(request, response);
   });
-  set_exception_handler(
-      [this](const httplib::Request& request, httplib::Response& response,
-             std::exception_ptr what) { report_exception(request, response, what); });
+  set_exception_handler([this](const httplib::Request& /*request*/, httplib::Response& response,
+                               std::exception_ptr what) { report_exception(response, what); });
   set_post_routing_handler([this](const httplib::Request& request, httplib::Response& response) {
     finish_headers(response);
     log_request(request, response);
@@ -204,7 +203,7 @@ httplib::Server::HandlerResponse GuardedServer::answer_head(const httplib::Reque
   if (!reply && request.method == "POST") return HandlerResponse::Unhandled;
   if (!reply) reply = answers_.to_request(seen);
   if (request.method != "HEAD") current_->takes_over = std::move(reply->takes_over);
-  put(std::move(*reply), request, response);
+  put(std::move(*reply), response);
   return HandlerResponse::Handled;
 }
 
@@ -215,15 +214,11 @@ void GuardedServer::answer_whole(const httplib::Request& request, httplib::Respo
           ? problem(413, "the body is too long: at most " +
                              std::to_string(settings_.body_bytes_max) + " bytes")
           : answers_.to_request(request_of(request, current_->stream->origin())),
-      request, response);
+      response);
 }
 
-void GuardedServer::put(Reply reply, const httplib::Request& request,
-                        httplib::Response& response) const {
-  auto asker = current_->stream->origin();
-  // The library leaves the path out where the address is too long for it.
-  if (!request.path.empty()) asker.path = request.path;
-  reply = shown_to(asker, std::move(reply), settings_.page_of);
+void GuardedServer::put(Reply reply, httplib::Response& response) const {
+  reply = shown_to(current_->stream->origin(), std::move(reply), settings_.page_of);
   response.status = reply.status;
   response.set_content(reply.body, reply.content_type);
   for (const auto& [name, value] : reply.headers) {
@@ -237,13 +232,12 @@ void GuardedServer::explain_failure(const httplib::Request& request, httplib::Re
   if (!current_->has_head && current_->stream->end() == GuardedStream::End::none) {
     const auto asked = asked_with_unknown_method(request);
     const auto reply = asked ? answers_.to_head(*asked) : std::nullopt;
-    if (reply) return put(*reply, request, response);
+    if (reply) return put(*reply, response);
   }
-  put(failure_of(current_->stream->end(), current_->has_head, response.status), request, response);
+  put(failure_of(current_->stream->end(), current_->has_head, response.status), response);
 }
 
-void GuardedServer::report_exception(const httplib::Request& request, httplib::Response& response,
-                                     const std::exception_ptr& what) {
+void GuardedServer::report_exception(httplib::Response& response, const std::exception_ptr& what) {
   std::string text;
   try {
     std::rethrow_exception(what);
@@ -253,7 +247,7 @@ void GuardedServer::report_exception(const httplib::Request& request, httplib::R
     text = "an exception of an unknown type";
   }
   logger_.error("a handler threw: " + text);
-  put(problem(Error{ErrorCode::internal, text}), request, response);
+  put(problem(Error{ErrorCode::internal, text}), response);
 }
 
 void GuardedServer::finish_headers(httplib::Response& response) {

@@ -62,11 +62,11 @@ class GuardedServer final : public httplib::Server {
   void set_up(httplib::Request&, Exchange&);
   HandlerResponse answer_head(const httplib::Request&, httplib::Response&);
   void answer_whole(const httplib::Request&, httplib::Response&);
-  void put(Reply, const httplib::Request&, httplib::Response&) const;
+  void put(Reply, httplib::Response&) const;
   void explain_failure(const httplib::Request&, httplib::Response&);
   void finish_headers(httplib::Response&);
   void log_request(const httplib::Request&, const httplib::Response&) const;
-  void report_exception(const httplib::Request&, httplib::Response&, const std::exception_ptr&);
+  void report_exception(httplib::Response&, const std::exception_ptr&);
   void install_handlers();
 
   static thread_local Exchange* current_;

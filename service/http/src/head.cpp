@@ -34,7 +34,8 @@ void read_request_line(std::string_view line, Head& head) {
   head.method = line.substr(0, method_end);
   if (method_end == std::string_view::npos) return;
   const auto target = line.substr(method_end + 1);
-  head.path = target.substr(0, target.find_first_of(" ?"));
+  head.target = target.substr(0, target.find(' '));
+  head.path = head.target.substr(0, head.target.find('?'));
 }
 
 template <std::size_t size>
@@ -109,7 +110,7 @@ Origin origin_of(const Origin& peer, const Head& head, const std::vector<std::st
                 .user = {},
                 .is_https = head.is_https && is_trusted(peer.address),
                 .wants_page = head.wants_page,
-                .path = head.path};
+                .target = head.target};
   std::string_view chain = head.forwarded_for;
   // Each proxy appends whom it heard from: the last entries are the ones that can be believed.
   while (is_trusted(origin.address) && !chain.empty()) {

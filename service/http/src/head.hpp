@@ -12,7 +12,8 @@ namespace torchwatch::http {
 /// What the reception reads of a head, before the HTTP library parses it.
 struct Head {
   std::string method;
-  std::string path;           ///< as it was sent, without query
+  std::string target = {};    ///< what is asked for, as it was sent
+  std::string path;           ///< the same without query
   std::string authorization;  ///< empty when absent or given more than once
   std::string forwarded_for;  ///< all values of X-Forwarded-For, joined by commas
   bool is_forwarded = false;  ///< a proxy says that it passed this on
@@ -31,7 +32,7 @@ struct Origin {
   std::optional<uid_t> user;  ///< who is at the other end of the Unix socket
   bool is_https = false;      ///< to a trusted proxy
   bool wants_page = false;    ///< a browser
-  std::string path = {};      ///< what it asks for, as it was sent, without query
+  std::string target = {};    ///< what it asks for, as it was sent
 };
 
 /// Finds out who sent a request that came from `peer`: behind a trusted proxy the last address of

@@ -79,7 +79,7 @@ Reply shown_to(const Origin& asker, Reply reply, const decltype(ServerSettings::
   const bool is_problem = reply.content_type == "application/problem+json" &&
                           !reply.headers.contains("Content-Encoding");
   if (!is_problem || !asker.wants_page || !page_of) return reply;
-  auto page = page_of(reply, asker.path);
+  auto page = page_of(reply, asker.target);
   if (!page) return reply;
   page->headers.merge(reply.headers);
   return std::move(*page);

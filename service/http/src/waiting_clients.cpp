@@ -34,7 +34,7 @@ void note_origin(Client& client) {
   const auto head = read_head(std::string_view(client.arrived).substr(0, client.scanned));
   client.origin = client.peer;
   client.origin.wants_page = head.wants_page;
-  client.origin.path = head.path;
+  client.origin.target = head.target;
 }
 
 /// Returns the address of which most clients wait for their next request; empty: none waits.

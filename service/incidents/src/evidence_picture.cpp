@@ -37,9 +37,11 @@ Result<http::Reply> get_evidence_picture(const http::Request& request, const Sou
   }
   // A charset is not named: XML is UTF-8, and proxies of pictures compare the type as a whole.
   http::Reply reply{200, "image/svg+xml", picture->svg, {}};
+  // Shared caches keep only what strangers may read, as the one who asks here may.
+  const std::string kept = request.is_trusted ? "private" : "public";
   reply.headers = {
       {"Cache-Control",
-       version == picture->version ? "public, max-age=31536000, immutable" : "no-cache"},
+       version == picture->version ? kept + ", max-age=31536000, immutable" : "no-cache"},
       // Its style sheet stands in it; opened alone it may do nothing else.
       {"Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; sandbox"}};
   return reply;

@@ -9,6 +9,7 @@
 #include "torchwatch/issues/issue.hpp"
 #include "torchwatch/markdown/markdown.hpp"
 #include "torchwatch/records/hex.hpp"
+#include "torchwatch/records/printable.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/report/wording.hpp"
 
@@ -17,11 +18,6 @@ namespace {
 
 /// Lists of issues show no more of a title on one line.
 constexpr std::size_t kTitleCharactersMax = 80;
-
-std::size_t characters_of(std::string_view text) {
-  return static_cast<std::size_t>(std::ranges::count_if(
-      text, [](char byte) { return (static_cast<unsigned char>(byte) & 0xC0U) != 0x80U; }));
-}
 
 /// What kind of trouble it is, for people who scan a list.
 std::string tag_of(const IncidentFacts& facts) {

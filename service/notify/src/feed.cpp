@@ -138,7 +138,8 @@ http::Route feed_route(FeedSources sources) {
             TW_TRY(auto feed, incident_feed(sources));
             return http::Reply{200, "application/atom+xml; charset=utf-8", std::move(feed), {}};
           },
-          .scope = Scope::read};
+          .scope = Scope::read,
+          .is_page = true};
 }
 
 }  // namespace torchwatch::notify

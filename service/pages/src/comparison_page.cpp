@@ -114,14 +114,16 @@ Result<html::Fragment> builds_section(const storage::ComparisonRow& row,
                                       const std::vector<VerdictRow>& verdicts, const View& view) {
   html::Rows cells;
   std::vector<std::string> names;
-  bool have_addresses = true;  // names of folders have slashes
+  std::vector<std::string> shown;  // as the page of the two knows them
+  bool have_addresses = true;      // a path cannot have the slashes of folders and pull requests
   storage::BuildStore builds(view.sources.database);
   const auto add = [&](const char* role, storage::Id id) -> Status {
     TW_TRY(const auto build, builds.get(id));
     names.push_back(build.name);
-    have_addresses = have_addresses && build.origin != storage::BuildOrigin::folder;
+    shown.push_back(name_of(build, view));
+    have_addresses = have_addresses && build.name.find('/') == std::string::npos;
     cells.push_back({role,
-                     {name_of(build, view), view.to_build(id)},
+                     {shown.back(), view.to_build(id)},
                      build.version,
                      commit_cell(build.trunk_commit, view)});
     return {};
@@ -136,7 +138,7 @@ Result<html::Fragment> builds_section(const storage::ComparisonRow& row,
   content += html::paragraph(html::link(view.root + runs, "Every run with its samples"));
   if (row.baseline && have_addresses) {
     const auto pair =
-        http::percent_encoded(names.front()) + "..." + http::percent_encoded(names.back());
+        http::percent_encoded(shown.front()) + "..." + http::percent_encoded(shown.back());
     content += html::paragraph(
         html::link(view.root + "compare/" + pair, "Every comparison of these two builds"));
   }
@@ -168,8 +170,10 @@ Status add_times(const storage::ComparisonRow& row, const View& view, std::vecto
 }
 
 /// What was found is good news, what was missed is bad; all else is neither.
-html::Fragment sentence_on_drill(const storage::ComparisonRow& drill, const std::string& word) {
+html::Fragment sentence_on_drill(storage::ComparisonRow drill, const std::string& word,
+                                 const View& view) {
   const auto colour = word == "found" ? " good" : word == "missed" ? " bad" : "";
+  if (!view.is_trusted) drill.reason.clear();  // it may name paths
   return html::paragraph(html::text("A drill, " + word + ": the build is compared with itself; " +
                                     report::remark_on(drill) + "."),
                          std::string("summary") + colour);
@@ -252,7 +256,7 @@ Result<Page> page_of(const storage::ComparisonRow& row, const Shown& shown, View
   TW_TRY_VOID(add_times(row, view, facts));
   TW_TRY(const auto neighbours, neighbours_of(row, view));
   const auto sentence = row.purpose == storage::Purpose::drill
-                            ? sentence_on_drill(row, state)
+                            ? sentence_on_drill(row, state, view)
                             : sentence_on(sorted, verdicts.size());
   auto content = html::title(name) + neighbours + sentence + html::facts(facts) +
                  summary_text(row) + forms::for_comparison(row, view);

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <map>
 
 #include "items.hpp"
 #include "torchwatch/figures/figures.hpp"
@@ -25,9 +24,6 @@ std::vector<std::string> all_or_one_of() {
   return words;
 }
 
-/// A filter reads at most this many rows for a page.
-constexpr int kScanned = 1'000;
-
 /// A parameter that leaves out rows with another word.
 struct Filter {
   std::string name;  ///< "state"
@@ -42,12 +38,11 @@ Result<Page> list_of(const View& view, const std::string& title, const Filter& f
   TW_TRY(const auto page, http::page_of(view.request, {filter.name}));
   const auto wanted = value_or(page.filters, filter.name, "all");
   TW_TRY_VOID(check_choice(filter.name, wanted, filter.words));
-  TW_TRY(auto rows, read(wanted == "all" ? page.limit + 1 : kScanned, page.before));
-  if (wanted != "all") {
-    std::erase_if(rows, [&](const auto& row) { return !has(row, wanted); });
-  }
-  const auto more = cut_to(page, view, rows);
-  TW_TRY(const auto table, table_of(rows, view));
+  const auto fits = [&](const auto& row) { return wanted == "all" || has(row, wanted); };
+  TW_TRY(const auto found, http::rows_fitting(page, read, fits));
+  html::Fragment more;
+  if (!found.next.is_null()) more = older_than(found.next.template get<storage::Id>(), view);
+  TW_TRY(const auto table, table_of(found.rows, view));
   return Page{.title = title,
               .content = html::title(title) +
                          choice(view, filter.name, wanted, "all", filter.words) + table + more,
@@ -107,24 +102,21 @@ std::string files_text(const report::BuildFiles& files) {
                                   : ", until the cache is full and others were used later");
 }
 
-/// The newest comparisons of the two, by the names that the reader may see. Errors: not_found, for
-/// the name of no build.
+/// The comparisons of the two, newest first, by the names that the reader may see. Errors:
+/// not_found, for the name of no build.
 Result<std::vector<storage::ComparisonRow>> comparisons_of(const Pair& pair, const View& view) {
-  constexpr int kSearched = 1'000;
   TW_TRY(const auto builds, storage::BuildStore(view.sources.database).list());
-  std::map<storage::Id, std::string> names;
-  for (const auto& build : builds) names[build.id] = name_of(build, view);
-  for (const auto& wanted : {pair.baseline, pair.candidate}) {
-    const auto is_wanted = [&](const auto& entry) { return entry.second == wanted; };
-    if (std::ranges::any_of(names, is_wanted)) continue;
-    return fail(ErrorCode::not_found, "no build \"" + wanted.substr(0, 100) + "\"");
-  }
-  TW_TRY(auto rows, storage::ComparisonStore(view.sources.database).list(kSearched));
-  std::erase_if(rows, [&](const auto& row) {
-    return !row.baseline || names[*row.baseline] != pair.baseline ||
-           names[row.candidate] != pair.candidate;
-  });
-  return rows;
+  const auto named = [&](const std::string& name) -> Result<std::vector<storage::Id>> {
+    std::vector<storage::Id> ids;
+    for (const auto& build : builds) {
+      if (name_of(build, view) == name) ids.push_back(build.id);
+    }
+    if (!ids.empty()) return ids;
+    return fail(ErrorCode::not_found, "no build \"" + name.substr(0, 100) + "\"");
+  };
+  TW_TRY(const auto baselines, named(pair.baseline));
+  TW_TRY(const auto candidates, named(pair.candidate));
+  return storage::comparisons_of(view.sources.database, candidates, baselines);
 }
 
 /// Says which request for the comparison has not ended; what was asked for is not for strangers.

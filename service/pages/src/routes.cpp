@@ -22,39 +22,40 @@ namespace {
 
 constexpr std::chrono::seconds kKeptFor{2};
 
-constexpr std::string_view kPage = "limit before";
+constexpr std::string_view kOfMap = "metric only order configuration";
 constexpr std::string_view kHistory =
     "/api/v1/series/{workload}/{configuration}/{variant}/{metric}";
 
 constexpr Entry kOverview{"/", make_overview, "/api/v1/comparisons/current"};
 
 constexpr std::array kEntries{
-    Entry{"/comparisons", make_comparisons, "/api/v1/comparisons", "limit before purpose"},
-    Entry{"/comparisons/{id}", make_comparison, "/api/v1/comparisons/{id}"},
-    Entry{"/nightlies/{name}", make_nightly, "/api/v1/nightlies/{name}"},
-    Entry{"/compare/{pair}", make_pair, "/api/v1/comparisons", kPage, true, query_of_pair},
-    Entry{"/incidents", make_incidents, "/api/v1/incidents", "limit before state"},
+    Entry{"/comparisons", make_comparisons, "/api/v1/comparisons"},
+    Entry{"/comparisons/{id}", make_comparison, "/api/v1/comparisons/{id}", kOfMap},
+    Entry{"/nightlies/{name}", make_nightly, "/api/v1/nightlies/{name}", kOfMap},
+    Entry{"/compare/{pair}", make_pair, "/api/v1/comparisons", kOfMap, true, query_of_pair},
+    Entry{"/incidents", make_incidents, "/api/v1/incidents"},
     Entry{"/incidents/{id}", make_incident, "/api/v1/incidents/{id}"},
-    Entry{"/mutes", make_mutes, "/api/v1/mutes", kPage},
+    Entry{"/mutes", make_mutes, "/api/v1/mutes"},
     Entry{"/mutes/{id}", make_mute, "/api/v1/mutes/{id}"},
-    Entry{"/bisections", make_bisections, "/api/v1/bisections", kPage},
-    Entry{"/bisections/{id}", make_bisection, "/api/v1/bisections/{id}"},
-    Entry{"/models", make_models, "/api/v1/workloads", "domain"},
-    Entry{"/models/{name}", make_model, "/api/v1/workloads/{name}"},
-    Entry{"/series", make_series, "/api/v1/series", "workload configuration variant metric"},
-    Entry{"/series/{workload}/{configuration}/{variant}/{metric}", make_series, kHistory},
-    Entry{"/builds", make_builds, "/api/v1/builds", "limit before origin"},
+    Entry{"/bisections", make_bisections, "/api/v1/bisections"},
+    Entry{"/bisections/{id}", make_bisection, "/api/v1/bisections/{id}", "step"},
+    Entry{"/models", make_models, "/api/v1/workloads", "sort"},
+    Entry{"/models/{name}", make_model, "/api/v1/workloads/{name}", "sort"},
+    Entry{"/series", make_series, "/api/v1/series", "from to show"},
+    Entry{"/series/{workload}/{configuration}/{variant}/{metric}", make_series, kHistory,
+          "from to show"},
+    Entry{"/builds", make_builds, "/api/v1/builds"},
     Entry{"/builds/{id}", make_build, "/api/v1/builds/{id}"},
-    Entry{"/machines", make_machines, "/api/v1/machines", kPage},
+    Entry{"/machines", make_machines, "/api/v1/machines"},
     // Before the path that would take "compare" for an id.
-    Entry{"/machines/compare", make_side_by_side, "/api/v1/machines/compare", "build a b"},
+    Entry{"/machines/compare", make_side_by_side, "/api/v1/machines/compare"},
     Entry{"/machines/{id}", make_machine, "/api/v1/machines/{id}"},
-    Entry{"/queue", make_queue, "/api/v1/queue", "limit"},
+    Entry{"/queue", make_queue, "/api/v1/queue"},
     Entry{"/requests/{id}", make_request, "/api/v1/requests/{id}"},
-    Entry{"/outbox", make_outbox, "/api/v1/outbox", kPage},
-    Entry{"/search", make_search, "/api/v1/search", "q"},
-    Entry{"/gpu", make_gpu, "/api/v1/breakdown", "build mode"},
-    Entry{"/coverage", make_coverage, "/api/v1/coverage", "build"},
+    Entry{"/outbox", make_outbox, "/api/v1/outbox"},
+    Entry{"/search", make_search, "/api/v1/search"},
+    Entry{"/gpu", make_gpu, "/api/v1/breakdown", "build order", true, query_of_build},
+    Entry{"/coverage", make_coverage, "/api/v1/coverage", "build operator", true, query_of_build},
     Entry{"/traces/{id}", make_trace, "/api/v1/runs/{id}"}, Entry{"/help", make_help}};
 
 Result<http::Reply> get_style_sheet(const http::Request& request) {
@@ -172,6 +173,25 @@ void add_overview(const std::shared_ptr<const Sources>& sources, std::vector<htt
   }
 }
 
+/// What pages lead to, beside other pages. Who is signed in may have it, too.
+void add_files(const std::shared_ptr<const Sources>& sources, std::vector<http::Route>& routes) {
+  const auto add = [&routes](std::string_view path, auto handler) {
+    routes.push_back({.method = "GET",
+                      .path = path,
+                      .handler = std::move(handler),
+                      .scope = Scope::read,
+                      .is_page = true});
+  };
+  add("/incidents/{id}/evidence.svg",
+      [sources](const http::Request& request) { return get_evidence_picture(request, *sources); });
+  add("/traces/{id}/trace.json.gz",
+      [sources](const http::Request& request) { return get_trace(request, *sources); });
+  // The API takes no cookie, and the script of a page has nothing else.
+  add("/events", [sources](const http::Request& request) {
+    return ask(view_of(request, *sources, ""), "/api/v1/events", request.query);
+  });
+}
+
 }  // namespace
 
 std::vector<http::Route> routes(Sources given) {
@@ -185,18 +205,7 @@ std::vector<http::Route> routes(Sources given) {
       if (split_ending(path).first == entry.path) routes.push_back(route_of(entry, path, sources));
     }
   }
-  routes.push_back({.method = "GET",
-                    .path = "/incidents/{id}/evidence.svg",
-                    .handler =
-                        [sources](const http::Request& request) {
-                          return get_evidence_picture(request, *sources);
-                        },
-                    .scope = Scope::read});
-  routes.push_back(
-      {.method = "GET",
-       .path = "/traces/{id}/trace.json.gz",
-       .handler = [sources](const http::Request& request) { return get_trace(request, *sources); },
-       .scope = Scope::read});
+  add_files(sources, routes);
   routes.push_back(
       {.method = "GET", .path = "/style.css", .handler = get_style_sheet, .scope = {}});
   return routes;

@@ -7,10 +7,12 @@
 #include "torchwatch/heard/heard.hpp"
 #include "torchwatch/incidents/pages.hpp"
 #include "torchwatch/profiles/pages.hpp"
+#include "torchwatch/report/newest_nightly.hpp"
 #include "torchwatch/report/reproduce.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/runs/run_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
+#include "torchwatch/storage/verdicts.hpp"
 
 namespace torchwatch::pages {
 namespace {
@@ -49,14 +51,6 @@ Result<Series> series_of(const Parameters& parameters, const View& view) {
   return fail(series.error().as(ErrorCode::not_found));
 }
 
-/// The newest values. Errors: not_found, when the series has none.
-Result<std::vector<storage::RunValue>> newest_values(const Series& series, const View& view) {
-  TW_TRY(auto values, storage::RunStore(view.sources.database).history(series, kValuesRead));
-  if (!values.empty()) return values;
-  return fail(ErrorCode::not_found,
-              "no values of " + to_string(series).substr(0, 200) + ", here or at any time");
-}
-
 /// The same benchmark's other metrics, and its workload in other configurations.
 Result<html::Fragment> neighbours(const Series& series, const View& view) {
   TW_TRY(const auto all,
@@ -68,6 +62,33 @@ Result<html::Fragment> neighbours(const Series& series, const View& view) {
   }
   if (items.empty()) return html::Fragment();
   return html::section("Other series of this model", html::list(items));
+}
+
+/// Why a series has no values, as far as that is known: what its workload's original refuses is
+/// part of each nightly.
+Result<std::string> why_without_values(const Series& series, const View& view) {
+  TW_TRY(const auto newest, report::newest_nightly(view.sources.database));
+  if (!newest.judged) return std::string("It has no values.");
+  TW_TRY(const auto verdict, storage::verdict_on(view.sources.database, newest.judged->id, series));
+  if (!verdict) return std::string("It has no values.");
+  const bool shows_reason = view.is_trusted && !verdict->reason.empty();
+  return "It has no values. In the newest nightly it is " +
+         std::string(to_string(verdict->verdict)) + (shows_reason ? ": " + verdict->reason : "") +
+         ".";
+}
+
+/// The page of a series without values. Errors: not_found, where its workload is not known either.
+Result<Page> page_without_values(const Series& series, const View& view) {
+  const auto& workload = series.benchmark.workload;
+  TW_TRY_VOID(ask_for_json(view, "/api/v1/workloads/" + workload));
+  const auto name = to_string(series);
+  TW_TRY(const auto why, why_without_values(series, view));
+  TW_TRY(const auto others, neighbours(series, view));
+  return Page{.title = name,
+              .content = html::title(name) + html::paragraph(html::text(why), "summary") + others,
+              .section = "Models",
+              .way = {{view.root + "models", "Models"}, {view.to_model(workload), workload}},
+              .csv = html::Table{.columns = {{"nightly"}, {"value"}}}};
 }
 
 /// How much the newest verdict saw, and the smallest change that would have been found: the width
@@ -283,15 +304,16 @@ std::string sentence_on(const drawing::History& history) {
 }  // namespace
 
 Result<Page> make_series(const View& view) {
-  TW_TRY(const auto page, http::page_of(view.request, {"workload", "configuration", "variant",
-                                                       "metric", "from", "to", "show"}));
-  const auto& parameters = page.filters;
+  TW_TRY(const auto parameters, parameters_of(view, {"workload", "configuration", "variant",
+                                                     "metric", "from", "to", "show"}));
+  const http::Page page{.filters = parameters};
   const auto shown = value_or(parameters, "show", "values");
   TW_TRY_VOID(check_choice("show", shown, kShown));
   TW_TRY(const auto days, http::days_of(page));
   TW_TRY(const auto series, series_of(parameters, view));
   if (series.benchmark.workload.empty()) return list_of_series(page, view);
-  TW_TRY(const auto values, newest_values(series, view));
+  TW_TRY(const auto values, storage::RunStore(view.sources.database).history(series, kValuesRead));
+  if (values.empty()) return page_without_values(series, view);
   const auto name = to_string(series);
   Comparisons comparisons;
   auto context = context_of(view);

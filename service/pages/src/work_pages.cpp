@@ -96,7 +96,7 @@ Result<Page> make_search(const View& view) {
         "memory`."));
     return Page{.title = "Search", .content = content, .csv = found_table({})};
   }
-  TW_TRY(const auto all, evidence::look_up(context_of(view), words, kShown));
+  TW_TRY(const auto all, evidence::look_up(context_of(view), words, kShown, view.sources.suite));
   html::Rows rows;
   for (const auto& found : all) {
     rows.push_back({std::string(spelling(found.kind)),

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <chrono>
 #include <optional>
+#include <utility>
 
 namespace torchwatch::http {
 namespace {
@@ -36,8 +37,8 @@ std::optional<std::chrono::sys_days> day_of(const std::string& text) {
 
 Status read_parameter(const std::string& name, const std::string& text,
                       std::initializer_list<std::string_view> filters, Page& page) {
-  const auto value = positive(text);
   if (name == "limit") {
+    const auto value = positive(text);
     if (!value || *value > kLimitMax) {
       return fail(ErrorCode::invalid, "invalid limit \"" + text.substr(0, 100) +
                                           "\": must be 1 to " + std::to_string(kLimitMax));
@@ -46,11 +47,7 @@ Status read_parameter(const std::string& name, const std::string& text,
     return {};
   }
   if (name == "before") {
-    if (!value) {
-      return fail(ErrorCode::invalid,
-                  "invalid before \"" + text.substr(0, 100) + "\": must be an id, such as 17");
-    }
-    page.before = *value;
+    TW_TRY(page.before, id_in(name, text));
     return {};
   }
   const auto known = std::ranges::find(filters, name);
@@ -145,18 +142,24 @@ Status refuse_others(const Request& request, std::initializer_list<std::string_v
   return {};
 }
 
+Result<std::int64_t> id_in(const std::string& parameter, const std::string& text) {
+  if (const auto id = positive(text)) return *id;
+  return fail(ErrorCode::invalid, "invalid " + parameter + " \"" + text.substr(0, 100) +
+                                      "\": must be an id, such as 17");
+}
+
+Result<Filters> filters_of(const Request& request, std::initializer_list<std::string_view> known) {
+  TW_TRY_VOID(refuse_others(request, known));
+  TW_TRY(auto page, page_of(request, known));
+  return std::move(page.filters);
+}
+
 Result<std::map<std::string, std::int64_t>> ids_of(const Request& request,
                                                    std::initializer_list<std::string_view> known) {
-  TW_TRY_VOID(refuse_others(request, known));
-  TW_TRY(const auto page, page_of(request, known));
+  TW_TRY(const auto filters, filters_of(request, known));
   std::map<std::string, std::int64_t> ids;
-  for (const auto& [name, text] : page.filters) {
-    const auto id = positive(text);
-    if (!id) {
-      return fail(ErrorCode::invalid, "invalid " + name + " \"" + text.substr(0, 100) +
-                                          "\": must be an id, such as 17");
-    }
-    ids[name] = *id;
+  for (const auto& [name, text] : filters) {
+    TW_TRY(ids[name], id_in(name, text));
   }
   return ids;
 }

@@ -1,23 +1,14 @@
 #include "observed_builds.hpp"
 
+#include <optional>
 #include <set>
+#include <utility>
 
-#include "torchwatch/report/newest_nightly.hpp"
-#include "torchwatch/runs/evidence_reader.hpp"
+#include "torchwatch/profiles/pages.hpp"
 #include "torchwatch/storage/build_store.hpp"
 
 namespace torchwatch::pages {
 namespace {
-
-/// The newest build before that one that was measured in a pass which times nothing.
-Result<std::optional<storage::BuildRow>> observed_before(storage::Id build, Pass pass,
-                                                         const View& view) {
-  auto& database = view.sources.database;
-  TW_TRY(const auto id, storage::EvidenceReader(database).observed_before(pass, build));
-  if (!id) return std::nullopt;
-  TW_TRY(auto row, storage::BuildStore(database).get(*id));
-  return std::optional(std::move(row));
-}
 
 /// Finds a build by its id or its name. Errors: not_found.
 Result<storage::BuildRow> build_named(const std::string& given, const View& view) {
@@ -31,24 +22,20 @@ Result<storage::BuildRow> build_named(const std::string& given, const View& view
 }  // namespace
 
 Result<Builds> builds_of(const std::string& given, Pass pass, const View& view) {
-  storage::BuildStore store(view.sources.database);
-  Builds builds;
-  if (given.empty()) {
-    TW_TRY(builds.build, observed_before(INT64_MAX, pass, view));
-  } else {
-    TW_TRY(builds.build, build_named(given, view));
+  std::optional<storage::BuildRow> named;
+  if (!given.empty()) {
+    TW_TRY(named, build_named(given, view));
   }
-  if (builds.build) {
-    TW_TRY(builds.before, observed_before(builds.build->id, pass, view));
-    return builds;
-  }
-  TW_TRY(const auto newest, report::newest_nightly(view.sources.database));
-  if (!newest.judged) return builds;
-  TW_TRY(builds.build, store.get(newest.judged->candidate));
-  if (newest.judged->baseline) {
-    TW_TRY(builds.before, store.get(*newest.judged->baseline));
-  }
-  return builds;
+  return evidence::observed_builds(view.sources.database, pass, std::move(named));
+}
+
+Result<std::multimap<std::string, std::string>> query_of_build(const View& view) {
+  std::multimap<std::string, std::string> query;
+  const auto given = view.request.query.find("build");
+  if (given == view.request.query.end() || given->second.empty()) return query;
+  TW_TRY(const auto build, build_named(given->second, view));
+  query.emplace("build", std::to_string(build.id));
+  return query;
 }
 
 html::Fragment link_to(const storage::BuildRow& build, const View& view) {

@@ -1,9 +1,9 @@
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
+#include "torchwatch/evidence/observed.hpp"
 #include "torchwatch/site/parts.hpp"
 
 namespace torchwatch::pages {
@@ -11,14 +11,9 @@ namespace torchwatch::pages {
 // What the pages share that show a pass which times nothing.
 
 /// The build that a page is about, and the one before it.
-struct Builds {
-  std::optional<storage::BuildRow> build = {};
-  std::optional<storage::BuildRow> before = {};
-};
+using Builds = evidence::ObservedBuilds;
 
-/// Reads ?build=, an id or a name; without it the newest build that was measured in that pass, else
-/// the newest nightly that was judged. The one before it was measured so, too, where one was.
-/// Errors: not_found.
+/// Reads ?build=, an id or a name; without it as evidence::observed_builds does. Errors: not_found.
 Result<Builds> builds_of(const std::string& given, Pass, const View&);
 
 html::Fragment link_to(const storage::BuildRow&, const View&);

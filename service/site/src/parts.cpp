@@ -148,9 +148,8 @@ std::string who_has(const storage::IncidentRow& incident) {
 }
 
 std::string name_of(const storage::BuildRow& build, const View& view) {
-  const bool is_private = build.origin == storage::BuildOrigin::folder && !view.is_trusted;
-  if (is_private) return "a folder";
-  return build.origin == storage::BuildOrigin::commit ? short_sha(build.name) : build.name;
+  const evidence::Context reader{.database = view.sources.database, .is_trusted = view.is_trusted};
+  return evidence::name_of(build, reader);
 }
 
 Result<std::string> name_of_build(storage::Id id, const View& view) {
@@ -201,10 +200,8 @@ Result<std::string> waits_for(storage::ItemKind kind, const std::string& item, c
 
 std::string shortened(const std::string& text) {
   constexpr std::size_t kCharacters = 160;
-  if (characters_of(text) <= kCharacters) return text;
-  std::size_t end = kCharacters;
-  while (end > 0 && continues_character(text[end])) --end;
-  return text.substr(0, end) + "…";
+  const auto end = byte_of(text, kCharacters);
+  return end == text.size() ? text : text.substr(0, end) + "…";
 }
 
 html::Fragment reason_table(const std::vector<storage::VerdictRow>& rows, const View& view) {
@@ -362,6 +359,11 @@ html::Fragment drawn_data(const drawing::Table& data) {
   for (const auto& name : data.head) table.columns.push_back({name});
   for (const auto& row : data.rows) table.rows.emplace_back(row.begin(), row.end());
   return html::table(std::move(table));
+}
+
+html::Fragment older_than(storage::Id before, const View& view) {
+  const auto address = view.with_parameter("before", std::to_string(before));
+  return html::paragraph(html::link(address, "Older ones", "prev"), "more");
 }
 
 double seconds_between(storage::WallMillis from, storage::WallMillis to) {

@@ -41,10 +41,16 @@ bool is_word_of(std::string_view words, std::string_view word) {
   return (" " + std::string(words) + " ").find(" " + std::string(word) + " ") != std::string::npos;
 }
 
+/// Whether a page says with the word that it filters nothing, which the API is not asked for.
+bool is_no_filter(std::string_view name, std::string_view value) {
+  return value == "all" && is_word_of("origin purpose state", name);
+}
+
 Result<http::Reply> json_of(const Entry& entry, const View& view) {
   std::multimap<std::string, std::string> query;
   for (const auto& [name, value] : view.request.query) {
-    if (is_word_of(entry.json_parameters, name)) query.emplace(name, value);
+    if (is_word_of(entry.own_parameters, name) || is_no_filter(name, value)) continue;
+    query.emplace(name, value);
   }
   if (entry.json_query != nullptr) {
     TW_TRY(auto more, entry.json_query(view));

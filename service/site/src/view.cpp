@@ -214,8 +214,7 @@ Result<nlohmann::json> ask_for_json(const View& view, const std::string& path,
 
 Result<std::map<std::string, std::string>> parameters_of(
     const View& view, std::initializer_list<std::string_view> known) {
-  TW_TRY(auto page, http::page_of(view.request, known));
-  return std::move(page.filters);
+  return http::filters_of(view.request, known);
 }
 
 std::string value_or(const std::map<std::string, std::string>& parameters, const std::string& name,
@@ -293,8 +292,9 @@ http::Reply bare(const std::string& root, const Page& page) {
   return html_reply(page.status, html::page_of(frame, page.content));
 }
 
-std::optional<http::Reply> problem_page(const http::Reply& problem, const std::string& path) {
+std::optional<http::Reply> problem_page(const http::Reply& problem, const std::string& target) {
   constexpr std::size_t kDepthMax = 512;
+  const auto path = target.substr(0, target.find('?'));
   const bool is_for_programs = path.starts_with("/api/") || path == "/metrics" ||
                                path == "/healthz" || split_ending(path).second != Form::html;
   if (is_for_programs) return std::nullopt;
@@ -308,7 +308,7 @@ std::optional<http::Reply> problem_page(const http::Reply& problem, const std::s
   const auto remedy = said.find("remedy");
   if (problem.status == 401) {
     content += html::paragraph(
-        html::link(root + "sign-in?to=" + http::percent_encoded(path), "Sign in") +
+        html::link(root + "sign-in?to=" + http::percent_encoded(target), "Sign in") +
         html::text(" with a token to read here; `torchwatch token create NAME --scopes read` "
                    "makes one."));
   } else if (remedy != said.end() && remedy->is_string()) {

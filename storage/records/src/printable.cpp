@@ -62,17 +62,6 @@ bool is_control(std::string_view character) {
 
 constexpr std::string_view kEllipsis = "…";
 
-/// Returns the byte at which the character with that number begins.
-std::size_t byte_of(std::string_view text, std::size_t character) {
-  std::size_t at = 0;
-  while (at < text.size() && character > 0) {
-    ++at;
-    while (at < text.size() && continues_character(text[at])) ++at;
-    --character;
-  }
-  return at;
-}
-
 /// Returns the size of what may not be broken: a word, a command in backquotes, a number with "%".
 std::size_t unbroken(std::string_view text) {
   bool is_quoted = false;
@@ -93,6 +82,16 @@ bool continues_character(char byte) {
 std::size_t characters_of(std::string_view text) {
   return static_cast<std::size_t>(
       std::ranges::count_if(text, [](char byte) { return !continues_character(byte); }));
+}
+
+std::size_t byte_of(std::string_view text, std::size_t character) {
+  std::size_t at = 0;
+  while (at < text.size() && character > 0) {
+    ++at;
+    while (at < text.size() && continues_character(text[at])) ++at;
+    --character;
+  }
+  return at;
 }
 
 std::string printable(std::string_view text) {

@@ -11,6 +11,7 @@
 #include "torchwatch/bisection/trace.hpp"
 #include "torchwatch/documents/bisection.hpp"
 #include "torchwatch/forms/forms.hpp"
+#include "torchwatch/notify/feed.hpp"
 #include "torchwatch/pages/pages.hpp"
 #include "torchwatch/runs/run_store.hpp"
 #include "torchwatch/site/view.hpp"
@@ -83,10 +84,6 @@ void add_bisection(Database& database, Id incident, WallMillis now) {
   result.skipped = {{"cccc", "the recipe exited with 125"}};
   REQUIRE(bisections.end(row, to_json(result), now));
   REQUIRE(IncidentStore(database).attach_bisection(incident, row.id));
-}
-
-std::string path_of(const std::string& series) {
-  return series.substr(0, series.find('?'));
 }
 
 std::multimap<std::string, std::string> query_of(const std::string& series) {
@@ -166,6 +163,7 @@ Api::Api(events::FeedLimits limits, const std::string& perfetto)
                                       .repository = "owner/issues",
                                       .secret = kWebhookSecret}),
                     std::back_inserter(routes));
+  routes.push_back(notify::feed_route({.database = *reader}));
   http::ServerSettings settings;
   settings.tokens = tokens;
   settings.tokens.find_signed_in = [this](const auto& request) { return sign_ins->find(request); };
@@ -193,7 +191,9 @@ api::Backend Api::backend(Database& shown) {
             revoked_token = revoked;
             return Status{};
           },
-          [](Id, const Decision&) { return Result<Id>(2); },
+          [this](Id, const Decision&) {
+            return refusal.empty() ? Result<Id>(2) : Result<Id>(fail(ErrorCode::conflict, refusal));
+          },
           [](Id) { return Result<std::pair<Id, bool>>(std::pair{Id{3}, true}); },
           [this](Id id, const Asker& asker) -> Status {
             TW_TRY_VOID(
@@ -274,7 +274,7 @@ Api::Answer Api::send(const std::string& method, const std::string& series, cons
   // Over the Unix socket a request may leave out who sends it; described is what goes over TCP.
   if (!over.empty()) return answer_of(*response);
   exchanges.push_back({.method = method,
-                       .path = path_of(series),
+                       .path = series.substr(0, series.find('?')),
                        .query = query_of(series),
                        .content_type = sent_type,
                        .body = body,

@@ -41,6 +41,16 @@ struct Lists : Api {
     REQUIRE(comparisons.add_verdict(row));
   }
 
+  /// Opens that many newer self-tests.
+  void bury(int count) {
+    REQUIRE(database->transact([&]() -> Status {
+      for (int i = 0; i < count; ++i) {
+        TW_TRY_VOID(comparisons.open({Purpose::self_test, 1, 1}, clock.wall_now()));
+      }
+      return {};
+    }));
+  }
+
   Id add_self_test_of(Id build, Verdict verdict) {
     const auto row = comparisons.open({Purpose::self_test, build, build}, clock.wall_now()).value();
     judge(row.id, "resnet18", verdict);
@@ -254,4 +264,21 @@ TEST_CASE("the page of a series says how noisy it is, and what drift is judged a
     CHECK_THAT(page, Contains("data-value=\"drift\""));
   }
   CHECK_THAT(api.page(kPath + "?show=changes"), !Contains("drift: reference"));
+}
+
+TEST_CASE(
+    "what is older than a thousand others is still in its list, and on the page of its pair") {
+  Lists api;
+  for (int i = 0; i < 2; ++i) {
+    REQUIRE(api.comparisons.open({Purpose::requested, 2, 1}, api.clock.wall_now()));
+  }
+  api.bury(1'100);
+  const auto first = api.page("/comparisons?purpose=requested&limit=1");
+  CHECK_THAT(first, Contains("href=\"comparisons/4\"") && !Contains("href=\"comparisons/3\""));
+  CHECK_THAT(first, Contains("?limit=1&amp;purpose=requested&amp;before=4\""));
+  const auto second = api.page("/comparisons?limit=1&purpose=requested&before=4");
+  CHECK_THAT(second, Contains("href=\"comparisons/3\"") && !Contains("Older ones"));
+  CHECK_THAT(api.page("/compare/2.14.0.dev20260816...2.14.0.dev20260817"),
+             Contains("Measured side by side:") && Contains("href=\"../comparisons/1\"") &&
+                 Contains("href=\"../comparisons/4\""));
 }

@@ -3,6 +3,7 @@
 #include <set>
 
 #include "api_fixture.hpp"
+#include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/verdicts.hpp"
 
@@ -101,5 +102,47 @@ TEST_CASE("a comparison's page and its twin list what moved exactly below the th
   CHECK_THAT(api.get("/comparisons/1.md").text, Contains("exactly +0.7 %"));
   for (const auto& verdict : api.get("/api/v1/comparisons/1").body.at("verdicts")) {
     CHECK(verdict.at("exact") == (verdict.at("metric") == "cpu_peak"));
+  }
+}
+
+TEST_CASE("a comparison leads to the others of its builds by the names that their page knows") {
+  Ended api;
+  BuildStore builds(*api.database);
+  ComparisonStore comparisons(*api.database);
+  const auto add = [&](BuildOrigin origin, const std::string& name) {
+    const auto build = builds.discover(origin, name).value();
+    return comparisons
+        .open({.purpose = Purpose::requested, .candidate = build.id, .baseline = 1},
+              api.clock.wall_now())
+        .value()
+        .id;
+  };
+  const auto page_of = [&](Id id) { return api.page("/comparisons/" + std::to_string(id)); };
+  const std::string pair = "/compare/2.14.0.dev20260816...535808dc7b59";
+  const auto commit = page_of(add(BuildOrigin::commit, "535808dc7b59" + std::string(28, 'a')));
+  CHECK_THAT(commit, Contains("href=\".." + pair + "\">Every comparison of these two builds"));
+  CHECK(api.get(pair).status == 200);
+  // A path cannot have the slash.
+  CHECK_THAT(page_of(add(BuildOrigin::pull, "pull/12@0123456789ab")),
+             !Contains("Every comparison of these two builds"));
+}
+
+TEST_CASE("why a drill ended is not for strangers, in no form of its page") {
+  Ended api;
+  ComparisonStore comparisons(*api.database);
+  const auto drill = comparisons
+                         .open({.purpose = Purpose::drill,
+                                .candidate = 2,
+                                .baseline = 2,
+                                .plan_json = R"({"planted_slowdown":0.14})"},
+                               1)
+                         .value();
+  REQUIRE(comparisons.cancel(drill.id, "no space in /home/ada", 2));
+  for (const std::string form : {"", ".md"}) {
+    const auto path = "/comparisons/" + std::to_string(drill.id) + form;
+    INFO(path);
+    CHECK_THAT(api.get(path).text, Contains("/home/ada"));
+    CHECK_THAT(api.send("GET", path, "", {{"X-Forwarded-For", "198.51.100.1"}}).text,
+               Contains("the build is compared with itself; ") && !Contains("/home/ada"));
   }
 }

@@ -65,12 +65,23 @@ TEST_CASE("the JSON twin of a page is the API's answer") {
        "/api/v1/series/resnet18/cpu-train/default/time"},
       {"/builds/2.json", "/api/v1/builds/2"},
       {"/machines.json", "/api/v1/machines"},
-      {"/machines/compare.json?build=2", "/api/v1/machines/compare?build=2"}};
+      {"/machines/compare.json?build=2", "/api/v1/machines/compare?build=2"},
+      {"/comparisons.json?purpose=all", "/api/v1/comparisons"},
+      {"/comparisons.json?state=failed", "/api/v1/comparisons?state=failed"},
+      {"/series.json?limit=1&show=changes", "/api/v1/series?limit=1"},
+      {"/gpu.json?build=2.14.0.dev20260817&order=name", "/api/v1/breakdown?build=2"},
+      {"/coverage.json?build=2&operator=relu", "/api/v1/coverage?build=2"}};
   for (const auto& [twin, original] : twins) {
     INFO(twin);
     CHECK(api.get(twin).status == 200);
     CHECK(api.get(twin).body == api.get(original).body);
   }
+  for (const std::string wrong :
+       {"/comparisons.json?nonsense=1", "/incidents/1.json?limit=1", "/index.json?a=b"}) {
+    INFO(wrong);
+    CHECK(api.get(wrong).status == 400);
+  }
+  CHECK(api.get("/coverage.json?build=nothing").status == 404);
 }
 
 TEST_CASE("the text of an incident is that of its issue, for readers who may see it") {
@@ -219,6 +230,8 @@ TEST_CASE("what is asked wrongly is said on a page with the right status") {
       {"/comparisons?limit=100000", 400},
       {"/bisections/1?step=99", 404},
       {"/bisections/1?step=-1", 400},
+      {"/comparisons/1?limit=5", 400},
+      {"/series/resnet18/cpu-train/default/time?before=5", 400},
       {"/compare/alone", 404},
       {"/compare/a...b", 404},
       {"/models?sort=beauty", 400},
@@ -283,4 +296,15 @@ TEST_CASE("a bisection is replayed up to a step") {
   api.fill();
   const auto html = api.page("/bisections/1?step=1");
   CHECK_THAT(html, Contains("Step 1 of 1") && Contains("What it took"));
+}
+
+TEST_CASE("a series of the suite that has no values says so, as the API does") {
+  Api api;
+  api.fill();
+  const std::string series = "/series/resnet18/cuda-train/default/time";
+  CHECK_THAT(api.page(series),
+             Contains("It has no values.") && Contains("href=\"../../../../models/resnet18\""));
+  CHECK(api.get(series + ".csv").status == 200);
+  CHECK(api.get("/api/v1" + series).body.at("values").empty());
+  CHECK(api.get("/api/v1" + series + "?before=5").status == 400);
 }

@@ -5,6 +5,7 @@
 
 #include "api_fixture.hpp"
 #include "torchwatch/platform/user.hpp"
+#include "torchwatch/storage/incident_store.hpp"
 
 using namespace torchwatch;
 using nlohmann::json;
@@ -176,4 +177,29 @@ TEST_CASE("a name or a reason that is not text for people is refused") {
     INFO(body.dump());
     CHECK(api.post(kIncident + "/accept", body.dump()).status == 400);
   }
+}
+
+TEST_CASE("a dispute whose first answer was lost is answered again, for a key") {
+  Api api;
+  api.fill();
+  REQUIRE(storage::IncidentStore(*api.database)
+              .dispute(1, {.by = "ada", .reason = "it changes a test", .at = 1}));
+  api.refusal = "incident 1 names no commit, so there is nothing to dispute";
+  const json body{{"by", "ada"}, {"reason", "it changes a test"}};
+  const auto ask = [&](const json& asked, Api::Headers headers) {
+    return api.post(kIncident + "/dispute", asked.dump(), std::move(headers));
+  };
+  CHECK(ask(body, {}).status == 409);
+  CHECK(ask({{"by", "bea"}, {"reason", "no"}}, {{"Idempotency-Key", "k1"}}).status == 409);
+  const auto again = ask(body, {{"Idempotency-Key", "k1"}});
+  CHECK(again.status == 200);
+  CHECK(again.body.at("bisection") == 1);
+  CHECK(ask(body, {{"Idempotency-Key", "a b"}}).status == 400);
+}
+
+TEST_CASE("a message that is tried again must be named") {
+  Api api;
+  const auto answer = api.post("/api/v1/outbox/retry", "{}");
+  CHECK(answer.status == 400);
+  CHECK_THAT(answer.text, Catch::Contains("missing key"));
 }

@@ -184,3 +184,12 @@ TEST_CASE("messages that wait are listed newest first, page by page") {
   CHECK(second.at("messages").at(0).at("key") == "open:abc");
   CHECK(second.at("next").is_null());
 }
+
+TEST_CASE("a nightly's address leads to it, whatever its folder is called") {
+  Api api;
+  const std::string name = "my build #7 50%?a&b";
+  REQUIRE(BuildStore(*api.database).discover(BuildOrigin::nightly, name));
+  const auto listed = api.get("/api/v1/nightlies").body.at("nightlies").at(0);
+  CHECK(listed.at("name") == name);
+  CHECK(api.get(listed.at("url").get<std::string>()).body == listed);
+}

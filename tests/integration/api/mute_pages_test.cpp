@@ -98,3 +98,16 @@ TEST_CASE("an incident's page lists what people did to its issue, and strangers 
   const auto shown = stranger.get("/incidents/1").text;
   CHECK_THAT(shown, Contains("renamed by bea on ") && !Contains("private&gt; title"));
 }
+
+TEST_CASE("a title of the tracker is not for strangers, in no form of an incident") {
+  MutedPages api;
+  for (const std::string path :
+       {"/api/v1/incidents/1", "/incidents/1.json", "/incidents/1", "/incidents/1.md"}) {
+    INFO(path);
+    const auto seen = api.send("GET", path, "", {{"X-Forwarded-For", "198.51.100.1"}});
+    CHECK(seen.status == 200);
+    CHECK_THAT(seen.text, !Contains("private"));
+  }
+  CHECK(api.get("/api/v1/incidents/1").body.at("issue_events").at(0).at("detail") ==
+        "a <private> title");
+}

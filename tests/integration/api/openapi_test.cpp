@@ -86,7 +86,7 @@ bool is_refused(int status) {
 
 /// Whether it has no end, or needs a signature: other tests are about those.
 bool is_special(const std::string& path) {
-  return path == "/api/v1/events" || path == "/api/v1/webhooks/github";
+  return path.ends_with("/events") || path == "/api/v1/webhooks/github";
 }
 
 /// Whether the operation, of no item, is done when it is answered.

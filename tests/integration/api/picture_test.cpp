@@ -3,6 +3,7 @@
 #include <regex>
 
 #include "api_fixture.hpp"
+#include "torchwatch/digest/sha256.hpp"
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
 
@@ -41,6 +42,13 @@ TEST_CASE("a picture may be kept only under the hash of its content") {
   api.fill();
   CHECK(api.get(kPicture + "?v=0123456789abcdef").headers.at("cache-control") == "no-cache");
   CHECK(api.get(kPicture + "?w=1").status == 400);
+  constexpr std::size_t kVersion = 16;
+  const auto present =
+      kPicture + "?v=" + digest::sha256_hex(api.get(kPicture).text).substr(0, kVersion);
+  // What only a token opens is not for shared caches.
+  CHECK(api.get(present).headers.at("cache-control") == "private, max-age=31536000, immutable");
+  CHECK(api.send("GET", present, "", kStranger).headers.at("cache-control") ==
+        "public, max-age=31536000, immutable");
 }
 
 TEST_CASE("there is no picture of an incident that there is not, or of nothing") {

@@ -271,6 +271,32 @@ TEST_CASE("a sign-in is worth nothing for the API") {
   CHECK_THAT(api.send("GET", "/api/v1/requests", "", headers).text, !Contains("Signed in"));
 }
 
+TEST_CASE("who is signed in from elsewhere may have all that pages lead to, and their events") {
+  Pages api;
+  const auto trace = "/traces/" + std::to_string(api.add_trace()) + "/trace.json.gz";
+  Browser browser(api);
+  browser.sign_in(kReaderToken);
+  http::ServerSettings settings;  // strangers may not read
+  settings.tokens = api.tokens;
+  settings.tokens.find_signed_in = [&](const auto& of) { return api.sign_ins->find(of); };
+  settings.trusted_proxies = {"127.0.0.1"};
+  const auto server = http::Server::start(settings, api.routes, api.clock).value();
+  const auto head_of = [&](const std::string& path, const std::string& cookie) {
+    RawClient client(server->port());
+    client.send("GET " + path +
+                " HTTP/1.1\r\nHost: localhost\r\nX-Forwarded-For: 198.51.100.1\r\n" + cookie +
+                "\r\n");
+    return client.until("\r\n\r\n");
+  };
+  for (const auto& path : {std::string("/"), std::string("/incidents/1/evidence.svg"), trace,
+                           std::string("/incidents.atom"), std::string("/events")}) {
+    INFO(path);
+    CHECK_THAT(head_of(path, ""), Contains(" 401 "));
+    CHECK_THAT(head_of(path, "Cookie: " + browser.cookie + "\r\n"), Contains(" 200 "));
+  }
+  CHECK_THAT(head_of("/api/v1/events", "Cookie: " + browser.cookie + "\r\n"), Contains(" 401 "));
+}
+
 TEST_CASE("after signing in nobody is led to another place") {
   Pages api;
   for (const std::string to :
@@ -295,6 +321,10 @@ TEST_CASE("who may not read is shown where to sign in, and nothing else") {
   CHECK(page->status == 401);
   CHECK_THAT(page->body, Contains("href=\"../sign-in?to=%2Fincidents%2F7\"") &&
                              Contains("href=\"../style.css\"") && !Contains("newest verdicts"));
+  const auto filtered = pages::problem_page(http::problem(401, "a token is needed"),
+                                            "/series?workload=bert&metric=cpu_peak");
+  REQUIRE(filtered);
+  CHECK_THAT(filtered->body, Contains("\"sign-in?to=%2Fseries%3Fworkload%3Dbert%26metric%3D"));
   for (const auto* path : {"/api/v1/incidents", "/healthz", "/metrics", "/incidents/7.md"}) {
     CHECK_FALSE(pages::problem_page(http::problem(401, "a token is needed"), path));
   }

@@ -14,15 +14,17 @@ namespace {
 
 constexpr std::size_t kAddressesMax = 3'000;
 
-/// An answer to it never ends.
-constexpr const char* kStream = "/api/v1/events";
+/// Whether an answer to it never ends.
+bool is_stream(const std::string& address) {
+  return address.starts_with("/api/v1/events") || address.starts_with("/events");
+}
 
 std::vector<std::string> described_addresses() {
   std::ifstream file(std::string(TORCHWATCH_SOURCE_DIR) + "/service/api/openapi.json");
   const auto description = nlohmann::json::parse(file);
   std::vector<std::string> all;
   for (const auto& [path, node] : description.at("paths").items()) {
-    if (!node.contains("get") || path == kStream) continue;
+    if (!node.contains("get") || is_stream(path)) continue;
     for (const std::string id : {"1", "2"}) {
       const auto address = std::regex_replace(path, std::regex("\\{id\\}"), id);
       if (address.find('{') == std::string::npos) all.push_back(address);
@@ -62,7 +64,7 @@ Served everything_served(test::RunningService& service) {
     if (answer.status >= 500 && !tells_of_faults) served.failed.push_back(address);
     if (!kind.starts_with("text/html")) continue;
     for (auto& link : addresses_on(address, answer.body)) {
-      const bool is_page = link.starts_with('/') && !link.starts_with(kStream);
+      const bool is_page = link.starts_with('/') && !is_stream(link);
       if (is_page && seen.size() < kAddressesMax && seen.insert(link).second) {
         waiting.push_back(std::move(link));
       }

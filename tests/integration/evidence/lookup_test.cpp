@@ -199,3 +199,16 @@ TEST_CASE("at most the limit is found") {
   const Known known;
   CHECK(known.find("resnet", 2).size() == 2);
 }
+
+TEST_CASE("a workload of the suite is found before it has values, and one with values once") {
+  const Known known;
+  const evidence::Suite suite = [] {
+    return Result<nlohmann::json>(
+        nlohmann::json::array({{{"name", "vgg16"}}, {{"name", "resnet18"}}}));
+  };
+  const auto find = [&](const std::string& words) {
+    return evidence::look_up(known.context, words, 50, suite).value();
+  };
+  CHECK(has(find("vgg"), FoundKind::workload, "vgg16"));
+  CHECK(std::ranges::count(find("resnet18"), FoundKind::workload, &Found::kind) == 1);
+}

@@ -71,3 +71,8 @@ TEST_CASE("a feed of no incidents is a feed") {
   CHECK(is_balanced(feed.substr(feed.find("<feed"))));
   CHECK_THAT(feed, Contains("<updated>1970-01-01T00:00:00Z</updated>"));
 }
+
+TEST_CASE("who is signed in on the pages may have the feed that they name") {
+  NotifyFixture fixture;
+  CHECK(notify::feed_route({.database = *fixture.database}).is_page);
+}

@@ -69,3 +69,20 @@ TEST_CASE("a text for people has blanks and line breaks, no escapes, and an end"
   CHECK_FALSE(check(7));
   CHECK(text_member(nlohmann::json::object(), "reason", 20).value().empty());
 }
+
+TEST_CASE("a build may have any name that a folder has, but one that looks like an option") {
+  const auto check = [](const nlohmann::json& value) {
+    return build_member(nlohmann::json{{"candidate", value}}, "candidate").has_value();
+  };
+  CHECK(check("2.14.0.dev20260817"));
+  CHECK(check("/home/ada/blank dir/ünï"));
+  CHECK(check("/" + std::string(300, 'a')));
+  CHECK_FALSE(check(""));
+  CHECK_FALSE(check("--output=/etc/passwd"));
+  CHECK_FALSE(check("/a\nb"));
+  CHECK_FALSE(check("/a\tb"));
+  CHECK_FALSE(check("/a\x1b[31m"));
+  CHECK_FALSE(check(std::string(4'097, 'a')));
+  CHECK_FALSE(check(7));
+  CHECK(build_member(nlohmann::json::object(), "candidate").value().empty());
+}

@@ -26,6 +26,7 @@ TEST_CASE("of a head method, path and credentials are read, whatever the spellin
       "POST /api/v1/nightlies?x=1 HTTP/1.1\r\nHost: a\r\nAUTHORIZATION:  Bearer t \r\n"
       "Content-Length: 2\r\n\r\n{}");
   CHECK(head.method == "POST");
+  CHECK(head.target == "/api/v1/nightlies?x=1");
   CHECK(head.path == "/api/v1/nightlies");
   CHECK(head.authorization == "Bearer t");
   CHECK(head.has_body);

@@ -36,6 +36,13 @@ TEST_CASE("a name is shortened in its middle, and characters stay whole") {
   CHECK(elided("name", 0).empty());
 }
 
+TEST_CASE("a text is cut between characters, which may have several bytes") {
+  CHECK(byte_of("name", 2) == 2);
+  CHECK(byte_of("µs µs", 2) == 3);
+  CHECK(byte_of("µs", 2) == 3);
+  CHECK(byte_of("µs", 7) == 3);
+}
+
 TEST_CASE("prose is broken between words, and the lines after the first are indented") {
   CHECK(wrapped("one two three four", 10, 2) == "one two\n  three\n  four\n");
   CHECK(wrapped("a_word_that_is_longer_than_a_line", 10) == "a_word_that_is_longer_than_a_line\n");

@@ -72,6 +72,10 @@ class ComparisonStore {
   Database& database_;
 };
 
+/// Returns the comparisons of one of these candidates with one of these baselines, newest first.
+Result<std::vector<ComparisonRow>> comparisons_of(Database&, const std::vector<Id>& candidates,
+                                                  const std::vector<Id>& baselines);
+
 /// Returns the tally over all metrics.
 SelfTestTally sum_of(const std::vector<SelfTestTally>&);
 

@@ -2,6 +2,8 @@
 
 #include <array>
 #include <cstddef>
+#include <functional>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -31,6 +33,9 @@ struct Found {
   std::string path = {};  ///< its place in lists and pages: "incidents/12", "series/resnet18/..."
 };
 
+/// Returns the suite's workloads, each with its name.
+using Suite = std::function<Result<nlohmann::json>()>;
+
 /// Most characters of a search.
 inline constexpr std::size_t kSearchMax = 200;
 
@@ -39,8 +44,10 @@ inline constexpr std::size_t kSearchMax = 200;
 /// facts, operators that the newest build with coverage calls, and incidents, comparisons,
 /// bisections, machines and requests by number; incidents by the words of a title too, requests by
 /// those of what was asked, which strangers do not see. At most `limit`, those that the words name
-/// best first. Errors: of storage.
-Result<std::vector<Found>> look_up(const Context&, const std::string& words, std::size_t limit);
+/// best first. Workloads of the suite are found before they have values, too; a suite that cannot
+/// be read, or is empty, adds none. Errors: of storage.
+Result<std::vector<Found>> look_up(const Context&, const std::string& words, std::size_t limit,
+                                   const Suite& suite = {});
 
 }  // namespace torchwatch::evidence
 

@@ -59,9 +59,9 @@ struct ServerSettings {
   /// Gets what keeps clients out, in a sentence, and "" once nothing does. Called from the
   /// server's threads; must not block.
   std::function<void(const std::string&)> note{};
-  /// Makes a page of a problem for a browser that asked for that path; nothing where a program
-  /// asks. Called from the server's threads.
-  std::function<std::optional<Reply>(const Reply& problem, const std::string& path)> page_of{};
+  /// Makes a page of a problem for a browser that asked for that path and query; nothing where a
+  /// program asks. Called from the server's threads.
+  std::function<std::optional<Reply>(const Reply& problem, const std::string& target)> page_of{};
   /// Why nothing is served: every request gets 503 with that sentence. Empty: the routes answer.
   std::string closed{};
   std::size_t head_bytes_max = 16U << 10U;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <map>
+#include <string>
 #include <vector>
 
 #include "torchwatch/runs/evidence_reader.hpp"
@@ -14,6 +16,10 @@ Result<Page> make_gpu(const View&);
 
 /// Which operators the suite's models call.
 Result<Page> make_coverage(const View&);
+
+/// With what the API is asked for the build of these pages: by its id, whether they have that or a
+/// name. Errors: not_found.
+Result<std::multimap<std::string, std::string>> query_of_build(const View&);
 
 /// What is known of a run's trace, and how it is opened.
 Result<Page> make_trace(const View&);

@@ -102,13 +102,15 @@ html::Fragment figure_of(const Drawing& drawing, std::string_view sentence) {
                       drawn_data(table_of(drawing)));
 }
 
+/// A link to the part of a list before that id.
+html::Fragment older_than(storage::Id before, const View&);
+
 /// Cuts the rows to one page, of which one more was read; returns a link to those after it.
 template <typename Row>
 html::Fragment cut_to(const http::Page& page, const View& view, std::vector<Row>& rows) {
   if (static_cast<int>(rows.size()) <= page.limit) return {};
   rows.resize(static_cast<std::size_t>(page.limit));
-  const auto address = view.with_parameter("before", std::to_string(rows.back().id));
-  return html::paragraph(html::link(address, "Older ones", "prev"), "more");
+  return older_than(rows.back().id, view);
 }
 
 double seconds_between(storage::WallMillis from, storage::WallMillis to);

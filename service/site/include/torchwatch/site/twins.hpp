@@ -17,10 +17,11 @@ struct Entry {
   /// The API's path with the same content; its parameters are those of the page's path. Empty:
   /// there is none.
   std::string_view json = {};
-  /// The parameters that the API takes, separated by blanks; others are the page's own.
-  std::string_view json_parameters = {};
+  /// The parameters of the page alone, separated by blanks. The API gets all others, and refuses
+  /// what it does not know.
+  std::string_view own_parameters = {};
   bool has_table = true;
-  /// What more the API is asked with, as the page's path says it. Errors: those of the page.
+  /// What more the API is asked with, as the page's address says it. Errors: those of the page.
   Result<std::multimap<std::string, std::string>> (*json_query)(const View&) = nullptr;
 };
 

@@ -67,7 +67,7 @@ Result<http::Reply> ask(const View&, const std::string& path,
 Result<nlohmann::json> ask_for_json(const View&, const std::string& path,
                                     const std::multimap<std::string, std::string>& query = {});
 
-/// Reads the page's own parameters, beside `limit` and `before`. Errors: invalid, for any other.
+/// Reads the page's own parameters. Errors: invalid, for any other, `limit` and `before` too.
 Result<std::map<std::string, std::string>> parameters_of(
     const View&, std::initializer_list<std::string_view> known);
 
@@ -97,8 +97,8 @@ http::Reply framed(const View&, const Page&, std::vector<html::Alternate> altern
 /// when it cannot be read.
 http::Reply bare(const std::string& root, const Page&);
 
-/// Makes a page of a problem for a browser that asked for that path; nothing where the path is one
-/// for programs.
-std::optional<http::Reply> problem_page(const http::Reply& problem, const std::string& path);
+/// Makes a page of a problem for a browser that asked for that path and query; nothing where the
+/// path is one for programs.
+std::optional<http::Reply> problem_page(const http::Reply& problem, const std::string& target);
 
 }  // namespace torchwatch::pages

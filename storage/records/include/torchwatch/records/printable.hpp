@@ -17,6 +17,10 @@ bool continues_character(char byte);
 /// Counts the characters of valid UTF-8.
 std::size_t characters_of(std::string_view text);
 
+/// Returns the byte at which that character of valid UTF-8 begins, the first being 0; the size of a
+/// text that has fewer.
+std::size_t byte_of(std::string_view text, std::size_t character);
+
 /// Shortens text to `columns` by an ellipsis in its middle, where names differ least.
 std::string elided(const std::string& text, std::size_t columns);
 
