@@ -106,13 +106,17 @@ GivenUp suspects_of(std::vector<Group> groups, Span span, const std::vector<doub
 }
 
 std::string out_of_budget(const SearchRecord& record) {
-  return "The budget of " + std::to_string(record.settings().builds_max) + " builds and " +
-         std::to_string(record.settings().runs_max) + " runs ended the search.";
+  const auto counted = [](int count, const char* noun) {
+    return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
+  };
+  return "The budget of " + counted(record.settings().builds_max, "build") + " and " +
+         counted(record.settings().runs_max, "run") + " ended the search.";
 }
 
 }  // namespace
 
 Action SearchPlan::decide(const SearchRecord& record) {
+  left_belief_.clear();
   if (problem_ && record.lost(problem_->changes.front().series) && reproduced(record).empty()) {
     give_up(record, kSeriesLost);
   }
@@ -244,6 +248,7 @@ void SearchPlan::give_up(const SearchRecord& record, std::string reason) {
   const auto groups = groups_of(*problem_, record, posterior);
   given_up_.push_back(suspects_of(groups, problem_->span, posterior, record.settings().confidence));
   given_up_.back().reason = std::move(reason);
+  left_belief_ = this->posterior(record);
   for (const auto& change : problem_->changes) closed_.insert({change.series, problem_->span});
 }
 
@@ -308,6 +313,7 @@ std::optional<ProbeReason> SearchPlan::reason_of(const Measure& measure,
 }
 
 std::vector<double> SearchPlan::posterior(const SearchRecord& record) const {
+  if (!problem_ && !left_belief_.empty()) return left_belief_;
   std::vector<double> result(static_cast<std::size_t>(record.last() + 1), 0.0);
   if (!problem_) return result;
   const auto inside = problem_posterior(record);

@@ -34,7 +34,8 @@ class SearchPlan {
   /// for.
   std::optional<ProbeReason> reason_of(const Measure&, const SearchRecord&) const;
 
-  /// Returns the probability of each class to be the culprit now looked for; zeros without one.
+  /// Returns the probability of each class to be the culprit now looked for, or of which the search
+  /// was given up just now; zeros without one.
   std::vector<double> posterior(const SearchRecord&) const;
 
  private:
@@ -68,6 +69,7 @@ class SearchPlan {
   std::map<Key, Penalties> penalties_;
   std::set<Key> closed_;
   std::vector<GivenUp> given_up_;
+  std::vector<double> left_belief_;  ///< in the search that the last decision gave up; or empty
 };
 
 }  // namespace torchwatch::bisect

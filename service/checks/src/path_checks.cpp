@@ -138,7 +138,7 @@ CheckResult check_address(const std::string& address) {
   }
   result.severity = Severity::warning;
   result.found = address + ": other machines reach it, unencrypted";
-  result.remedy = "set it to 127.0.0.1 and put a proxy with TLS in front (docs/operating.md)";
+  result.remedy = "set it to 127.0.0.1 and put a proxy with TLS in front (docs/deployment.md)";
   return result;
 }
 

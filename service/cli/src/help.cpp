@@ -147,7 +147,7 @@ Status require_text(const Invocation& invocation, const std::string& command) {
 }
 
 std::vector<HelpEntry> exit_statuses() {
-  return {{"0", "Done, and nothing regressed"},
+  return {{"0", "Done, and nothing regressed; or taken on by a daemon: no result yet"},
           {"1", "A regression was found, or a culprit named"},
           {"2", "Wrong use or bad input"},
           {"3", "Environment error: network, disk, a build, another torchwatch"},

@@ -71,8 +71,8 @@ Outcome run_manual(const Invocation& invocation) {
   print_entries(out, exit_statuses());
   out << ".SH FILES\n.TP\n.B torchwatch.toml\nThe configuration; "
          "torchwatch.example.toml has every key with its default.\n"
-         ".SH SEE ALSO\nThe documents beside the example: operating.md, deciding.md, "
-         "metrics.md, glossary.md.\n";
+         ".SH SEE ALSO\nThe documents beside the example: operating.md, service.md, "
+         "daily.md, upkeep.md, deciding.md, metrics.md, glossary.md.\n";
   return ExitStatus::done;
 }
 

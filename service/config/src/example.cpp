@@ -20,7 +20,7 @@ std::vector<KeyDescription> keys() {
 std::string example() {
   std::string text =
       "# Every key of torchwatch.toml with its default. Take away the # before what you change.\n"
-      "# Paths are relative to the file. Durations: \"4h\", \"30m\", \"90s\", \"500ms\".\n"
+      "# Paths are relative to the file. Durations: \"30d\", \"4h\", \"30m\", \"90s\", \"500ms\".\n"
       "# Sizes: \"40GiB\", \"512MiB\", \"40GB\" (10^9 each) or whole bytes.\n";
   std::string table;
   for (const auto& key : keys()) {

@@ -223,10 +223,14 @@ void add_searching(std::vector<Key>& table) {
   table.push_back(
       key("bisect", "confidence", &C::bisect, &C::Bisect::confidence, between(0.8, 0.9999),
           "The probability that a commit must reach before it is named as the culprit."));
-  table.push_back(key("bisect", "builds_max", &C::bisect, &C::Bisect::builds_max,
-                      between(1, 10'000), "Greatest number of builds that one bisection makes."));
-  table.push_back(key("bisect", "runs_max", &C::bisect, &C::Bisect::runs_max, between(1, 1'000'000),
-                      "Greatest number of runs that one bisection makes."));
+  table.push_back(
+      key("bisect", "builds_max", &C::bisect, &C::Bisect::builds_max, between(1, 10'000),
+          "Greatest number of commits between the ends of one bisection that it builds, "
+          "also in vain. Its ends and reverts are built besides."));
+  table.push_back(
+      key("bisect", "runs_max", &C::bisect, &C::Bisect::runs_max, between(1, 1'000'000),
+          "Greatest number of runs that one bisection searches with. Those that measure "
+          "a revert are made besides."));
   table.push_back(key("bisect", "cannot_change", &C::bisect, &C::Bisect::cannot_change,
                       distinct("path patterns, each once"),
                       "Paths that cannot change the library. Empty: docs, tests, Markdown, "

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <string_view>
 #include <thread>
 
 #include "partner.hpp"
@@ -103,6 +104,13 @@ std::string misfortune(const executor::RunOutcome& outcome) {
   return std::string(to_string(result.status)) + ": " + result.reason;
 }
 
+/// Whether a program ended as one does for which the sandbox hides a file that it needs.
+bool misses_a_file(std::string_view came) {
+  constexpr auto kNowhere = std::string_view::npos;
+  return came.find("ModuleNotFoundError") != kNowhere ||
+         came.find("No such file or directory") != kNowhere;
+}
+
 std::string samples_of(const RunResult& result) {
   return figures::count(result.samples_ns.size(), "sample") + " of " +
          figures::count(static_cast<std::size_t>(result.iterations_per_sample), "iteration") +
@@ -126,10 +134,12 @@ Finding finding(std::string check, std::string asked, bool holds, std::string ca
 Result<Finding> check_timing(const Asking& asking) {
   TW_TRY(const auto outcome, asking.run(asking.spec(Pass::timing)));
   const auto* result = ok_result(outcome);
-  return finding("timing", "the pass timing, 3 to 10 samples", result != nullptr,
-                 result != nullptr ? samples_of(*result) : misfortune(outcome),
-                 "answer with status ok, samples_ns and their median as values.time, in whole "
-                 "nanoseconds");
+  const auto came = result != nullptr ? samples_of(*result) : misfortune(outcome);
+  return finding("timing", "the pass timing, 3 to 10 samples", result != nullptr, came,
+                 misses_a_file(came)
+                     ? "name the file or its folder in `readable`: the sandbox hides what is not"
+                     : "answer with status ok, samples_ns and their median as values.time, in "
+                       "whole nanoseconds");
 }
 
 Result<Finding> check_attempts(const Asking& asking) {

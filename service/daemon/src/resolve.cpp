@@ -6,6 +6,7 @@
 #include "torchwatch/comparison/build_preparer.hpp"
 #include "torchwatch/nightly/source_commits.hpp"
 #include "torchwatch/requests/names.hpp"
+#include "torchwatch/source/clone.hpp"
 #include "torchwatch/storage/build_store.hpp"
 
 namespace torchwatch::daemon {
@@ -43,18 +44,27 @@ Result<std::optional<std::string>> buildable_commit(Application& application,
   return fail(commit.error());
 }
 
+using Offers = std::vector<channel::Offer>;
+
+/// The nightly of that name, brought here; nothing where the channel lists none. Errors: of
+/// fetching it, of storage.
+Result<std::optional<BuildRow>> nightly_among(Application& application, const Offers& listed,
+                                              const std::string& name, std::stop_token stop) {
+  const auto offer = std::ranges::find(listed, name, &channel::Offer::name);
+  if (offer == listed.end()) return std::nullopt;
+  TW_TRY(const auto tree, application.services().channel.fetch(*offer, std::move(stop)));
+  TW_TRY(auto row, known(application, BuildOrigin::nightly, *offer, tree));
+  return std::optional(std::move(row));
+}
+
 }  // namespace
 
 Result<BuildRow> published_build(Application& application, const std::string& text,
                                  std::stop_token stop) {
   auto& services = application.services();
   const auto offers = services.channel.list(stop);
-  const auto listed = offers.value_or(std::vector<channel::Offer>{});
-  const auto offer = std::ranges::find(listed, text, &channel::Offer::name);
-  if (offer != listed.end()) {
-    TW_TRY(const auto tree, services.channel.fetch(*offer, stop));
-    return known(application, BuildOrigin::nightly, *offer, tree);
-  }
+  TW_TRY(auto found, nightly_among(application, offers.value_or(Offers{}), text, stop));
+  if (found) return *std::move(found);
   // An index forgets its old ones.
   TW_TRY(const auto kept, requests::known_build(services.database, text));
   if (kept && kept->origin == BuildOrigin::nightly && kept->name == text) return *kept;
@@ -117,7 +127,15 @@ Result<std::string> resolve_commit(Application& application, const std::string& 
     return row.name == text && row.origin == BuildOrigin::nightly && !row.trunk_commit.empty();
   });
   if (named != rows.end()) return named->trunk_commit;
-  return nightly::find_trunk_commit(services, text, std::move(stop));
+  auto commit = nightly::find_trunk_commit(services, text, stop);
+  if (commit || commit.error().code != ErrorCode::not_found) return commit;
+  const auto offers = services.channel.list(stop);
+  // A channel that cannot be reached now may list it later.
+  if (!offers && !source::is_commit_name(text)) return fail(offers.error());
+  TW_TRY(const auto found,
+         nightly_among(application, offers.value_or(Offers{}), text, std::move(stop)));
+  if (found && !found->trunk_commit.empty()) return found->trunk_commit;
+  return commit;
 }
 
 Result<std::string> commit_on_branch(Application& application, const std::string& text,

@@ -31,8 +31,25 @@ std::vector<double> masses_of(const PosteriorSteps& steps, const PosteriorStep& 
   return masses;
 }
 
-/// How many commits hold 95 % of what is believed.
-std::size_t count_of_most(std::vector<double> masses) {
+/// How many commits the column of this one stands for.
+std::size_t commits_in(const SearchedCommit& commit) {
+  return commit.untried_before + 1;
+}
+
+std::size_t commits_in(const PosteriorSteps& steps) {
+  std::size_t count = 0;
+  for (const auto& commit : steps.commits) count += commits_in(commit);
+  return count;
+}
+
+/// How many commits hold 95 % of what is believed. Nothing was read between those of one column, so
+/// each has the same part of it.
+std::size_t count_of_most(const PosteriorSteps& steps, const std::vector<double>& columns) {
+  std::vector<double> masses;
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    const auto commits = commits_in(steps.commits[i]);
+    masses.insert(masses.end(), commits, columns[i] / static_cast<double>(commits));
+  }
   std::ranges::sort(masses, std::greater());
   double sum = 0;
   std::size_t count = 0;
@@ -57,21 +74,29 @@ std::string probe_words(const PosteriorSteps& steps, const PosteriorStep& step) 
   return short_sha(steps.commits[*step.probe]) + (ratio ? " " + figures::change(*ratio) : "");
 }
 
+/// "9fae01c2 or one of 3 before it".
+std::string name_of(const SearchedCommit& commit) {
+  const auto sha = short_sha(commit);
+  if (commit.untried_before == 0) return sha;
+  if (commit.untried_before == 1) return sha + " or the one before it";
+  return fmt::format("{} or one of {} before it", sha, commit.untried_before);
+}
+
 std::string believed_words(const PosteriorSteps& steps, const PosteriorStep& step) {
   const auto masses = masses_of(steps, step);
   const auto first = most_likely(masses);
   if (!first) return "no commit is suspected";
-  return fmt::format("{} {}, {} {} {}", short_sha(steps.commits[*first]),
-                     figures::confidence(masses[*first]),
-                     figures::count(count_of_most(masses), "commit"),
-                     count_of_most(masses) == 1 ? "holds" : "hold", figures::share(kMostMass));
+  const auto most = count_of_most(steps, masses);
+  return fmt::format("{} {}, {} {} {}", name_of(steps.commits[*first]),
+                     figures::confidence(masses[*first]), figures::count(most, "commit"),
+                     most == 1 ? "holds" : "hold", figures::share(kMostMass));
 }
 
 std::string summary(const PosteriorSteps& steps) {
   if (steps.steps.empty() || steps.commits.empty()) return "Nothing has been probed.";
   const auto probes =
       std::ranges::count_if(steps.steps, [](const auto& step) { return step.probe.has_value(); });
-  return fmt::format("{}, {}. Now: {}.", figures::count(steps.commits.size(), "commit"),
+  return fmt::format("{}, {}. Now: {}.", figures::count(commits_in(steps), "commit"),
                      figures::count(static_cast<std::size_t>(probes), "probe"),
                      believed_words(steps, steps.steps.back()));
 }
@@ -227,9 +252,12 @@ std::string svg_of(const PosteriorSteps& steps) {
   draw_states(svg, steps, grid);
   draw_named(svg, steps);
   svg.down(4);
+  const bool is_each_tried = commits_in(steps) == steps.commits.size();
   svg.notes(
-      "A column is a commit, oldest left; a row is what is believed after a probe, newest on "
-      "top. A bar's height is its part of the row's largest; the ring is the probed commit. " +
+      std::string("A column is a commit") +
+      (is_each_tried ? "" : " that was tried, with those before it that were not") +
+      ", oldest left; a row is what is believed after a probe, newest on top. A bar's height is "
+      "its part of the row's largest; the ring is the probed commit. " +
       legend_of(steps, {"▲ culprit", "○ searched", "striped: cannot change the library",
                         "× does not build"}));
   return svg.finished();
@@ -296,12 +324,12 @@ Table table_of(const PosteriorSteps& steps) {
     const auto first = most_likely(masses);
     const auto ratio = drawable(step->ratio);
     const bool is_probe = step->probe && *step->probe < steps.commits.size();
-    table.rows.push_back({is_probe ? short_sha(steps.commits[*step->probe]) : "",
-                          ratio ? figures::change(*ratio) : "",
-                          interval_cell(drawable(step->interval)),
-                          first ? short_sha(steps.commits[*first]) : "",
-                          first ? figures::confidence(masses[*first]) : "",
-                          figures::grouped(static_cast<std::int64_t>(count_of_most(masses)))});
+    table.rows.push_back(
+        {is_probe ? short_sha(steps.commits[*step->probe]) : "",
+         ratio ? figures::change(*ratio) : "", interval_cell(drawable(step->interval)),
+         first ? name_of(steps.commits[*first]) : "",
+         first ? figures::confidence(masses[*first]) : "",
+         figures::grouped(static_cast<std::int64_t>(count_of_most(steps, masses)))});
   }
   return table;
 }

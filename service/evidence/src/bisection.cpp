@@ -67,9 +67,10 @@ std::vector<drawing::SearchedCommit> commits_of(const Context& context, const Co
   std::vector<drawing::SearchedCommit> commits;
   std::size_t next = 0;
   for (const auto& [place, tried] : columns) {
-    drawing::SearchedCommit commit{.sha = tried.sha,
-                                   .link = address_of(context.links.commit, tried.sha)};
     const auto untried = place - next;
+    drawing::SearchedCommit commit{.sha = tried.sha,
+                                   .link = address_of(context.links.commit, tried.sha),
+                                   .untried_before = untried};
     if (untried > 0) {
       commit.subject = "with " + std::to_string(untried) + " before it that " +
                        (untried == 1 ? "was" : "were") + " not tried";

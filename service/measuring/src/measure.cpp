@@ -69,11 +69,12 @@ void print(const Invocation& invocation, const std::vector<measurement::Measured
                          {.heading = "status", .fit = terminal::Table::Fit::wrap}});
   for (const auto& figure : figures) {
     const bool ok = figure.status == RunStatus::ok;
+    const bool scatters = figure.runs > 1 || figure.series.metric == Metric::time;
     table.add({figure.series.benchmark.workload,
                report::configuration_text(figure.series.benchmark),
                std::string(to_string(figure.series.metric)),
                ok ? figures::value(figure.series.metric, figure.value) : "-",
-               ok ? figures::spread(figure.spread) : "-", std::to_string(figure.runs),
+               ok && scatters ? figures::spread(figure.spread) : "-", std::to_string(figure.runs),
                ok ? "ok" : std::string(to_string(figure.status)) + ": " + figure.reason});
   }
   commands::print_table(invocation, table);

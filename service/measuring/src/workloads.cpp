@@ -35,8 +35,8 @@ commands::Items items_of(json suite) {
                        {"domain", Align::left, 2},
                        {"task", Align::left, 4},
                        {"parameters", Align::right, 3},
-                       {"train batch", Align::right, 1},
-                       {"infer batch", Align::right, 1},
+                       {"paper train batch", Align::right, 1},
+                       {"paper infer batch", Align::right, 1},
                        {.heading = "configurations", .fit = terminal::Table::Fit::wrap}})};
   for (const auto& workload : suite) {
     std::string configurations;

@@ -79,8 +79,13 @@ html::Fragment reading_guide(const View& view) {
                       "memory, which is worse; `-` is better."),
            html::text("The interval behind it holds the true change with " + confidence +
                       " confidence, unless its heading says otherwise."),
-           html::text("regressed and improved are called only what reached " + threshold +
-                      " and showed again in fresh processes. Only these are coloured."),
+           html::text("A baseline's value is the median of its runs. A time's change is estimated "
+                      "from pairs of runs, and the candidate's value in a table follows from both; "
+                      "its twin `.json`, exports and drawings have the median of its own runs."),
+           html::text("A time is called regressed or improved only when its estimated change "
+                      "reached the gate, " +
+                      figures::change(view.sources.gate) +
+                      ", and showed again in fresh processes. Only what is called so is coloured."),
            html::text("unchanged means: no change of " + threshold + " or more, either way."),
            html::text(
                "exactly +0.7 % means: all runs of each build agree to the byte, so the change "

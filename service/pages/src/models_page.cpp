@@ -201,8 +201,8 @@ Result<Page> make_model(const View& view) {
   const auto content = html::title(name) +
                        html::facts({{"domain", text_of(model, "domain")},
                                     {"task", text_of(model, "task")},
-                                    {"train batch", text_of(model, "train_batch")},
-                                    {"eval batch", text_of(model, "eval_batch")}}) +
+                                    {"paper train batch", text_of(model, "train_batch")},
+                                    {"paper infer batch", text_of(model, "eval_batch")}}) +
                        html::section("Series", table) +
                        html::paragraph(html::text(
                            "Measure it alone: `torchwatch measure BUILD --workload " + name + "`"));

@@ -179,7 +179,7 @@ void print_incidents(std::ostream& out, const ComparisonFacts& facts, const Scre
   if (facts.incidents.empty()) return;
   print_heading(out, "Incidents", facts.incidents.size(), Tone::bad, screen);
   for (const auto& [row, culprit, confidence, issue] : facts.incidents) {
-    out << wrapped(fmt::format("  {} {}: {}", row.id, to_string(row.kind), row.title),
+    out << wrapped(fmt::format("  incident {}, {}: {}", row.id, to_string(row.kind), row.title),
                    screen.columns, 4);
     std::string cause = culprit.empty() ? without_culprit(facts) : "culprit " + culprit;
     if (confidence > 0) cause += " (" + figures::confidence(confidence) + " sure)";

@@ -226,7 +226,7 @@ void print_open(std::ostream& out, const StatusFacts& facts, const Screen& scree
   if (facts.open.empty()) return;
   out << "\nOpen incidents (" << facts.open.size() << ")\n";
   for (const auto& [row, culprit, confidence, issue] : facts.open) {
-    out << wrapped(fmt::format("  {} {}: {}", row.id, report::state_word(row), row.title),
+    out << wrapped(fmt::format("  incident {}, {}: {}", row.id, report::state_word(row), row.title),
                    screen.columns, 4);
     auto cause = cause_text(row, culprit, facts);
     if (confidence > 0) cause += " (" + figures::confidence(confidence) + " sure)";
@@ -243,9 +243,10 @@ void print_searches(std::ostream& out, const StatusFacts& facts, const Screen& s
   out << '\n' << heading << " (" << facts.searches.size() << ")\n";
   for (const auto& row : facts.searches) {
     const auto what = row.incident ? fmt::format("incident {}", *row.incident) : "on request";
-    out << wrapped(fmt::format("  {} {}, {}..{}, begun {}", row.id, what, short_sha(row.good),
-                               short_sha(row.bad), age_text(row.created_at, facts.now)),
-                   screen.columns, 4);
+    out << wrapped(
+        fmt::format("  bisection {}, {}, {}..{}, begun {}", row.id, what, short_sha(row.good),
+                    short_sha(row.bad), age_text(row.created_at, facts.now)),
+        screen.columns, 4);
   }
 }
 

@@ -35,6 +35,7 @@ TEST_CASE("the page of help has the formula with the numbers that hold here") {
   const auto page = api.page("/help");
   CHECK_THAT(page, Contains("reaches the gate, +6.0 %") && Contains("the threshold, +3.5 %") &&
                        Contains("false incidents per year: 1.") && Contains("is +2.0 %."));
+  CHECK_THAT(page, Contains("its estimated change reached the gate, +6.0 %, and showed again"));
 }
 
 TEST_CASE("the table of help is the whole glossary") {

@@ -112,6 +112,14 @@ TEST_CASE("a command that cannot be started is asked nothing") {
   CHECK_THAT(findings.front().came, Contains("/nowhere/program does not exist"));
 }
 
+TEST_CASE("a command that lacks one of its files fails with the key that names it") {
+  const auto findings = verified(
+      std::vector<std::string>{"/usr/bin/python3", "-c", "import a_module_that_is_nowhere"});
+  REQUIRE(findings.size() == 2);
+  CHECK_THAT(findings.back().came, Contains("No module named 'a_module_that_is_nowhere'"));
+  CHECK_THAT(findings.back().remedy, Contains("name the file or its folder in `readable`"));
+}
+
 TEST_CASE("a build without its Python part is unsupported, and the example says so") {
   const auto findings = verified({"/usr/bin/python3", kSource + "/deploy/workloads/mlp.py"});
   REQUIRE(findings.size() == 2);

@@ -11,6 +11,7 @@
 #include "scripted_day.hpp"
 #include "scripted_service.hpp"
 #include "test_repository.hpp"
+#include "torchwatch/daemon/resolve.hpp"
 #include "torchwatch/documents/bisection.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/outbox_store.hpp"
@@ -141,6 +142,20 @@ TEST_CASE("while the server of [source] is down nightlies have verdicts, and /he
   CHECK(service.search().outcome == BisectionOutcome::nothing_to_search);
   CHECK_THAT(service.search().reason, Contains(service.day.commits()[0]));
   CHECK_THAT(service.issue(), Contains("blames no commit"));
+}
+
+TEST_CASE("a nightly that nobody has looked at yet is an end of a search by its name") {
+  SourceService service;
+  service.config.source.repository = service.upstream().string();
+  service.application = daemon::Application::open(service.config, service.progress, service.log,
+                                                  service.runners.get())
+                            .value();
+  auto& application = *service.application;
+  REQUIRE(storage::BuildStore(service.database()).list().value().empty());
+  CHECK(daemon::resolve_commit(application, "2026-08-17", {}).value() == service.day.commits()[1]);
+  const auto unknown = daemon::resolve_commit(application, "2026-08-19", {});
+  REQUIRE_FALSE(unknown);
+  CHECK(unknown.error().code == ErrorCode::not_found);
 }
 
 TEST_CASE("a search in a shallow clone says which commit it lacks, and the next nightly is done") {

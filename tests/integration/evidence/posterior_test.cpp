@@ -57,6 +57,7 @@ TEST_CASE("a commit stands for those before it that were not tried") {
   REQUIRE(drawn.commits.size() == 2);
   CHECK(drawn.commits[0].sha == "c2");
   CHECK(drawn.commits[0].subject == "with 2 before it that were not tried");
+  CHECK(drawn.commits[0].untried_before == 2);
   CHECK(drawn.commits[1].sha == "bad5");
   REQUIRE(drawn.steps.size() == 1);
   CHECK(drawn.steps[0].probe == 0U);

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <limits>
+#include <numeric>
 
 #include "search_days.hpp"
 #include "torchwatch/bisect/culprit_search.hpp"
@@ -36,6 +37,33 @@ TEST_CASE("a budget of runs is kept, wherever it ends the search") {
     for (const auto& culprit : done.answer.culprits) REQUIRE(culprit.classes == Classes{9});
     if (done.answer.culprits.empty()) REQUIRE(done.answer.outcome == Outcome::not_told_apart);
   }
+}
+
+TEST_CASE("what is believed when a budget ends the search is kept, with its last readings") {
+  SearchSettings settings;
+  settings.builds_max = 3;
+  int ended = 0;
+  for (std::size_t culprit = 0; culprit < 40; culprit += 3) {
+    auto search = CulpritSearch::create(settings, {kExactBytes}, 40).value();
+    SimulatedRuns runs(exact_day(40, culprit), 1);
+    const auto answer = run_to_end(search, runs).answer;
+    if (answer.outcome == Outcome::found) continue;
+    ++ended;
+    CAPTURE(culprit);
+    const auto believed = search.posterior();
+    CHECK(std::accumulate(believed.begin(), believed.end(), 0.0) == Approx(1));
+    double held = 0;
+    for (const auto suspect : answer.suspects) held += believed.at(suspect);
+    CHECK(held == Approx(answer.suspects_confidence));
+  }
+  CHECK(ended > 0);
+}
+
+TEST_CASE("a limit of one is said as one") {
+  SearchSettings settings;
+  settings.builds_max = 1;
+  const auto done = search_through(exact_day(40, 20), {kExactBytes}, 1, settings);
+  CHECK_THAT(done.answer.reason, Catch::Contains("The budget of 1 build and 1000 runs ended"));
 }
 
 TEST_CASE("builds that are there from the start are used first and cost no build") {

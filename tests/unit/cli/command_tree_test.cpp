@@ -254,6 +254,7 @@ TEST_CASE("help has every exit status and what it means, alone and with all comm
     CHECK_THAT(table, Contains(line));
   }
   CHECK(table.starts_with("Exit status:\n  0 "));
+  CHECK_THAT(table, Contains("or taken on by a daemon: no result yet\n"));
   const auto order = table.find("\nOf several outcomes 3 comes before 1");
   REQUIRE(order != std::string::npos);
   CHECK_THAT(run({"help"}).out, Contains("\n" + table.substr(0, order)));

@@ -223,7 +223,7 @@ TEST_CASE("values outside the limits are refused") {
       {"[detect]\nthreshold = nan", "0.005 to 2.0"},
       {"[detect]\nconfidence = 1", "0.8 to 0.9999"},
       {"[build]\ncache_limit = -1", "64MiB to 1024TiB"},
-      {"[storage]\npath = \"\"", "not empty"},
+      {"[storage]\npath = \"\"", "must be non-empty"},
       {"[channel]\nkind = \"ftp\"", "directory, wheel-index"},
       {"[suite]\nconfigurations = [\"tpu-train\"]", "cpu-train, cpu-infer"},
       {"[suite]\nworkloads = [\"dlrm\", \"dlrm\"]", "each once"},

@@ -269,6 +269,20 @@ TEST_CASE("a search of many commits fits, and neighbours share a column") {
   CHECK(table_of(steps).rows[0].back() == "950");
 }
 
+TEST_CASE("a commit that stands for others before it is not given their probability as its own") {
+  PosteriorSteps steps;
+  steps.commits = {{.sha = "c0ffee", .untried_before = 2}, {.sha = "bad5", .untried_before = 1}};
+  steps.steps = {{.probe = 0, .masses = {0.6, 0.4}}};
+  CHECK_THAT(text_of(steps, 120), Contains("5 commits, 1 probe. Now: c0ffee or one of 2 before it "
+                                           "60 %, 5 commits hold 95 %."));
+  CHECK_THAT(svg_of(steps), Contains("with those before it that were not, oldest left"));
+  CHECK(table_of(steps).rows[0][3] == "c0ffee or one of 2 before it");
+  steps.steps[0].masses = {0.01, 0.99};
+  CHECK_THAT(text_of(steps, 120), Contains("bad5 or the one before it 99 %, 2 commits hold 95 %."));
+  steps.commits[1].untried_before = 0;
+  CHECK_THAT(text_of(steps, 120), Contains("4 commits, 1 probe. Now: bad5 99 %, 1 commit holds"));
+}
+
 TEST_CASE("a page gets both widths, each with ids of its own, and a file its colours") {
   const auto both = responsive(sample_forest());
   CHECK_THAT(both, Contains("id=\"drawing-title\"") && Contains("id=\"drawing-narrow-title\""));

@@ -214,8 +214,9 @@ class CulpritSearch {
   /// What the search has cost so far: builds of classes between the ends, and runs.
   Spent spent() const;
 
-  /// The probability of each class to be the culprit now looked for; sums to 1. All zero while
-  /// nothing is looked for (before the ends are verified, after the last culprit).
+  /// The probability of each class to be the culprit now looked for; sums to 1. Right after a
+  /// search for one was given up, as it was then. All zero while nothing is looked for (before the
+  /// ends are verified, after the last culprit).
   std::vector<double> posterior() const;
 
  private:

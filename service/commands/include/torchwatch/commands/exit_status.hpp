@@ -7,7 +7,7 @@ namespace torchwatch::commands {
 
 /// What `torchwatch` ends with. Of several outcomes 3 comes before 1 before 4 before 0.
 enum class ExitStatus {
-  done = 0,           ///< done, and nothing regressed
+  done = 0,           ///< done, and nothing regressed; or taken on by a daemon
   regression = 1,     ///< a regression was found, or a culprit named
   wrong_use = 2,      ///< wrong use or bad input
   environment = 3,    ///< network, disk, a build, another torchwatch

@@ -28,8 +28,9 @@ Result<storage::BuildRow> published_build(Application&, const std::string& text,
 Result<storage::BuildRow> build_of_commit(comparison::Services&, const std::string& commit,
                                           const std::string& base, std::stop_token stop);
 
-/// The trunk commit that a person means by COMMIT: any revision of [source], or a nightly's name.
-/// Errors: those of `nightly::find_trunk_commit`.
+/// The trunk commit that a person means by COMMIT: any revision of [source], or a nightly's name,
+/// which is brought here if the channel has it. Errors: those of `nightly::find_trunk_commit`, and
+/// of the channel.
 Result<std::string> resolve_commit(Application&, const std::string& text, std::stop_token stop);
 
 /// The same, if it is on the first-parent line of [source] branch: a commit's code is run. Errors:

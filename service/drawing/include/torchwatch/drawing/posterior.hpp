@@ -16,6 +16,8 @@ struct SearchedCommit {
   std::string subject = {};
   CommitState state = CommitState::searched;
   std::string link = {};
+  /// How many right before it have no column of their own: their probability is in its own.
+  std::size_t untried_before = 0;
 };
 
 /// What is believed after a probe.
@@ -23,12 +25,13 @@ struct PosteriorStep {
   std::optional<std::size_t> probe = {};  ///< of `commits`; nothing: before the first one
   std::optional<double> ratio = {};       ///< the probed commit to the last good one
   std::optional<Interval> interval = {};
-  std::vector<double> masses = {};  ///< one for each of `commits`: that it is the culprit
-  std::string why = {};             ///< why that commit was probed; for pointers and programs
+  /// One for each of `commits`: that it, or one of its `untried_before`, is the culprit.
+  std::vector<double> masses = {};
+  std::string why = {};  ///< why that commit was probed; for pointers and programs
 };
 
-/// A bisection step by step, as a matrix: a column a commit, oldest left, a row a step, newest on
-/// top.
+/// A bisection step by step, as a matrix: a column a commit with those before it that have none,
+/// oldest left, a row a step, newest on top.
 struct PosteriorSteps {
   Frame frame = {};
   std::string title = {};

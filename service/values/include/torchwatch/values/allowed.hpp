@@ -40,7 +40,7 @@ inline Allowed<double> share_between(double least, double greatest) {
 
 template <typename T>
 Allowed<T> filled() {
-  return {"not empty", [](const T& value) { return !value.empty(); }};
+  return {"non-empty", [](const T& value) { return !value.empty(); }};
 }
 
 template <typename T>

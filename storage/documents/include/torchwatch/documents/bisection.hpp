@@ -77,9 +77,9 @@ struct BisectionResult {
   std::vector<SeriesEffect> ends;  ///< bad end against good end
   int commits = 0;
   int folded = 0;
-  int builds = 0;          ///< of commits between the ends, which are built too
+  int builds = 0;          ///< of commits between the ends; the ends and reverts are built too
   int made_elsewhere = 0;  ///< of the builds: by somebody else, not by the recipe
-  int runs = 0;
+  int runs = 0;            ///< without those that measured a revert
   std::vector<SkippedBuild> skipped;
   std::string reason;
   bool operator==(const BisectionResult&) const = default;
