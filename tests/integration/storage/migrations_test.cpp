@@ -3,7 +3,7 @@
 #include <catch2/catch.hpp>
 #include <set>
 
-#include "backup.hpp"
+#include "copies.hpp"
 #include "environments.hpp"
 #include "file_content.hpp"
 #include "samples.hpp"
@@ -95,6 +95,7 @@ TEST_CASE_METHOD(OneConnection, "a database that cannot be backed up is not migr
   fs::create_directories(backup_before_migration(path, 1) / "in the way");
   REQUIRE(migrate_to(std::array{kFirst, kSecond}).error().code == ErrorCode::unavailable);
   REQUIRE(version() == 1);
+  REQUIRE_FALSE(fs::exists(backup_before_migration(path, 1).string() + ".partial"));
 }
 
 TEST_CASE_METHOD(OneConnection, "a migration that fails keeps the version before and is named") {
