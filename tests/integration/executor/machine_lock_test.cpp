@@ -114,7 +114,7 @@ TEST_CASE(
   const auto mode_of = [](const std::string& path) {
     struct stat about{};
     REQUIRE(stat(path.c_str(), &about) == 0);
-    return about.st_mode & 0777;
+    return static_cast<int>(about.st_mode & 0777);
   };
   const auto made = (folder.path() / "made").string();
   const auto before = umask(0077);
