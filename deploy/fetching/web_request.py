@@ -35,12 +35,15 @@ class Unreachable(Trouble):
 
 
 def shown(url: str) -> str:
-    """The address without a user's name and password, and not longer than a line can be."""
+    """The address without what may be secret, and not longer than a line can be: a user's name and
+    password, and what follows a question mark, which signs the addresses of some servers."""
     try:
         parts = urlsplit(url)
-        text = urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
+        host = parts.netloc.rpartition("@")[2]
+        text = urlunsplit(parts._replace(netloc=host, query="", fragment=""))
     except ValueError:  # it is not an address
-        text = re.sub(r"//[^/]*@", "//", url)
+        text = re.sub(r"//[^/]*@", "//", url).partition("?")[0]
+    text = url if url.startswith("/") else text  # the path of a file
     return text if len(text) <= SHOWN_MAX else f"{text[:SHOWN_MAX]}..."
 
 

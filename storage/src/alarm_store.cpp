@@ -37,6 +37,7 @@ Result<DataTimes> AlarmStore::times() {
     DataTimes times;
     times.first_nightly = time("SELECT created_at " + kNightlies + "ORDER BY id LIMIT 1");
     times.last_nightly = time("SELECT created_at " + kNightlies + "ORDER BY id DESC LIMIT 1");
+    times.last_comparison = time("SELECT created_at FROM comparison ORDER BY id DESC LIMIT 1");
     times.without_verdict =
         time("SELECT created_at " + kNightlies + "AND id > ifnull((SELECT id " + kNightlies +
              "AND state IN ('judged', 'bisected', 'reported', 'accepted') "

@@ -1,5 +1,7 @@
 #include "torchwatch/storage/outbox_store.hpp"
 
+#include <algorithm>
+
 #include "messages.hpp"
 #include "query.hpp"
 #include "torchwatch/digest/sha256.hpp"
@@ -51,6 +53,16 @@ Result<std::vector<OutboxRow>> checked_rows(Query query) {
   return rows;
 }
 
+/// The same, with those whose text is damaged, which say so in place of their last error.
+Result<std::vector<OutboxRow>> marked_rows(Query query) {
+  TW_TRY(auto rows, all_rows(std::move(query), row_of));
+  for (auto& row : rows) {
+    const auto whole = check_digest(row);
+    if (!whole) row.last_error = whole.error().text();
+  }
+  return rows;
+}
+
 Result<OutboxRow> message_of(Connection& connection, const std::string& key) {
   TW_TRY(auto rows, checked_rows(Query(connection, kSelect + "WHERE key = ?", key)));
   if (!rows.empty()) return std::move(rows.front());
@@ -90,6 +102,42 @@ const std::string kHasItsIssue =
     "SELECT 1 FROM outbox AS i WHERE i.incident_id = o.incident_id AND i.target = '' "
     "AND i.kind = 'open' AND i.state = 'sent')) ";
 
+/// The message that next_due returns, if its text is whole.
+Result<std::optional<OutboxRow>> first_due(Database& database, WallMillis now,
+                                           const std::vector<OutboxKind>& kinds) {
+  return read(database, [&](Connection& connection) {
+    // A message waits for the earlier ones of its incident. Once its `open` is dead there is no
+    // issue to comment on. What failed before comes after what did not: a refusal that looks like
+    // one of everything may be of this message alone.
+    return first_row(
+        Query(connection,
+              kSelect +
+                  "AS o WHERE state IN ('pending', 'sending') "
+                  "AND (state = 'sending' OR not_before <= ?1 OR not_before > ?1 + ?2) " +
+                  among(kinds) +
+                  "AND NOT EXISTS ("
+                  "SELECT 1 FROM outbox AS e WHERE " +
+                  kSameSubject +
+                  "AND e.id < o.id "
+                  "AND (e.state IN ('pending', 'sending') OR (e.state = 'dead' AND e.kind = "
+                  "'open'))) " +
+                  kHasItsIssue + "ORDER BY failures, id LIMIT 1",
+              now, kPauseMax),
+        row_of);
+  });
+}
+
+/// What is damaged is never sent, and keeps nothing else from being sent.
+Status give_up(Database& database, const OutboxRow& row, const Error& damage) {
+  return write(database, [&](Connection& connection) -> Status {
+    execute(connection,
+            "UPDATE outbox SET state = 'dead', last_error = ? "
+            "WHERE id = ? AND state IN ('pending', 'sending')",
+            damage.text(), row.id);
+    return {};
+  });
+}
+
 }  // namespace
 
 void insert_message(Connection& connection, const std::string& key, OutboxKind kind,
@@ -115,28 +163,13 @@ Status OutboxStore::queue(const OutboxRow& row) {
 
 Result<std::optional<OutboxRow>> OutboxStore::next_due(WallMillis now,
                                                        const std::vector<OutboxKind>& kinds) {
-  return read(database_, [&](Connection& connection) -> Result<std::optional<OutboxRow>> {
-    // A message waits for the earlier ones of its incident. Once its `open` is dead there is no
-    // issue to comment on. What failed before comes after what did not: a refusal that looks like
-    // one of everything may be of this message alone.
-    TW_TRY(auto rows,
-           checked_rows(
-               Query(connection,
-                     kSelect +
-                         "AS o WHERE state IN ('pending', 'sending') "
-                         "AND (state = 'sending' OR not_before <= ?1 OR not_before > ?1 + ?2) " +
-                         among(kinds) +
-                         "AND NOT EXISTS ("
-                         "SELECT 1 FROM outbox AS e WHERE " +
-                         kSameSubject +
-                         "AND e.id < o.id "
-                         "AND (e.state IN ('pending', 'sending') OR (e.state = 'dead' AND e.kind = "
-                         "'open'))) " +
-                         kHasItsIssue + "ORDER BY failures, id LIMIT 1",
-                     now, kPauseMax)));
-    if (rows.empty()) return std::nullopt;
-    return std::move(rows.front());
-  });
+  while (true) {
+    TW_TRY(auto row, first_due(database_, now, kinds));
+    if (!row) return std::nullopt;
+    const auto whole = check_digest(*row);
+    if (whole) return row;
+    TW_TRY_VOID(give_up(database_, *row, whole.error()));
+  }
 }
 
 Result<OutboxRow> OutboxStore::mark_sending(const std::string& key) {
@@ -208,7 +241,7 @@ Status OutboxStore::make_due() {
 
 Result<std::vector<OutboxRow>> OutboxStore::unsent() {
   return read(database_, [](Connection& connection) {
-    return checked_rows(Query(connection, kSelect + "WHERE state <> 'sent' ORDER BY id"));
+    return marked_rows(Query(connection, kSelect + "WHERE state <> 'sent' ORDER BY id"));
   });
 }
 
@@ -223,13 +256,15 @@ Result<OutboxSubject> OutboxStore::subject_of(const std::string& key) {
     if (since.next()) subject.since = since.take<WallMillis>();
     TW_TRY(
         subject.messages,
-        checked_rows(Query(
+        marked_rows(Query(
             connection,
             "SELECT e.key, e.incident_id, e.kind, e.target, e.title, e.body, "
             "e.digest, e.state, e.tries, e.failures, e.not_before, "
             "e.issue_number, e.answer, e.last_error, e.id FROM outbox AS o JOIN outbox AS e ON " +
                 kSameSubject + "WHERE o.key = ? ORDER BY e.id",
             key)));
+    const auto own = std::ranges::find(subject.messages, key, &OutboxRow::key);
+    if (own != subject.messages.end()) TW_TRY_VOID(check_digest(*own));
     return subject;
   });
 }

@@ -74,6 +74,15 @@ Result<std::vector<CommitBuild>> builds_of(std::vector<Answer> answers) {
   return builds;
 }
 
+/// Only the holder of the folder's lock may remove from it.
+Status evict_locked(BuildCache& cache, const fs::path& folder, std::int64_t bytes_max,
+                    fs::file_time_type used_before) {
+  TW_TRY(const FolderLock lock, FolderLock::acquire(folder));
+  const auto swept = cache.sweep();
+  const auto evicted = cache.evict(bytes_max, used_before);
+  return evicted ? swept : evicted;
+}
+
 }  // namespace
 
 /// Where builds of a commit may lie.
@@ -167,12 +176,15 @@ Answer CommitBuilder::make(const std::string& commit, Maker maker, const RecipeP
   return std::optional<CommitBuild>(std::move(made));
 }
 
-Status CommitBuilder::evict(std::int64_t bytes_max, std::filesystem::file_time_type used_before) {
+Status CommitBuilder::evict(std::int64_t bytes_max, fs::file_time_type used_before) {
   const std::scoped_lock one_call_at_a_time(building_);
-  TW_TRY(const FolderLock lock, FolderLock::acquire(settings_.folder));
-  const auto swept = cache_->sweep();
-  const auto evicted = cache_->evict(bytes_max, used_before);
-  return evicted ? swept : evicted;
+  return evict_locked(*cache_, settings_.folder, bytes_max, used_before);
+}
+
+Status evict_commits(const fs::path& folder, std::int64_t bytes_max,
+                     fs::file_time_type used_before) {
+  BuildCache cache(folder);
+  return evict_locked(cache, folder, bytes_max, used_before);
 }
 
 Result<std::optional<CommitBuild>> CommitBuilder::cached(const std::string& commit,

@@ -13,10 +13,15 @@ void note_use(const fs::path& folder) {
   fs::last_write_time(folder / kLastUsed, fs::file_time_type::clock::now(), ignored);
 }
 
-fs::file_time_type last_use_of(const fs::path& folder) {
+std::optional<fs::file_time_type> noted_use_of(const fs::path& folder) {
   std::error_code error;
   const auto noted = fs::last_write_time(folder / kLastUsed, error);
-  if (!error) return noted;
+  return error ? std::nullopt : std::optional(noted);
+}
+
+fs::file_time_type last_use_of(const fs::path& folder) {
+  if (const auto noted = noted_use_of(folder)) return *noted;
+  std::error_code error;
   const auto made = fs::last_write_time(folder, error);
   return error ? fs::file_time_type::min() : made;
 }

@@ -28,8 +28,8 @@ Status require_files(const BuildRow& build) {
 
 /// Whether the service itself has made or fetched the build's files.
 bool is_in_cache(const BuildRow& build, const config::Config& config) {
-  return platform::lies_in(fs::weakly_canonical(build.folder),
-                           fs::weakly_canonical(config.build.cache));
+  return platform::lies_in(platform::without_links(build.folder),
+                           platform::without_links(config.build.cache));
 }
 
 /// Errors: conflict, when work that has not ended may need the build.
@@ -47,11 +47,10 @@ Status require_unused(storage::Database& database, const BuildRow& build) {
 }
 
 /// When a build of the cache was noted as used; 0 where it was not.
-storage::WallMillis noted_use_of(const BuildRow& build) {
-  std::error_code error;
-  const auto noted = fs::last_write_time(fs::path(build.folder) / builds::kLastUsed, error);
-  if (error) return 0;
-  const auto time = std::chrono::file_clock::to_sys(noted).time_since_epoch();
+storage::WallMillis noted_millis_of(const BuildRow& build) {
+  const auto noted = builds::noted_use_of(build.folder);
+  if (!noted) return 0;
+  const auto time = std::chrono::file_clock::to_sys(*noted).time_since_epoch();
   return std::chrono::duration_cast<std::chrono::milliseconds>(time).count();
 }
 
@@ -63,7 +62,7 @@ report::BuildFiles files_of(const BuildRow& build, const config::Config& config)
   if (!files.are_there) return files;
   files.are_pinned = is_pinned(build);
   files.are_in_cache = is_in_cache(build, config);
-  files.last_used = noted_use_of(build);
+  files.last_used = noted_millis_of(build);
   return files;
 }
 

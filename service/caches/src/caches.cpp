@@ -1,9 +1,9 @@
 #include "torchwatch/caches/caches.hpp"
 
 #include <algorithm>
-#include <iterator>
 #include <optional>
 #include <set>
+#include <string_view>
 
 #include "torchwatch/builds/last_use.hpp"
 #include "torchwatch/caches/build_files.hpp"
@@ -74,27 +74,49 @@ Result<std::set<storage::Id>> needed_builds(storage::Database& database, int nig
   return needed;
 }
 
-/// Releases, kits and packages, the least recently used first.
-Result<std::vector<Entry>> others_of(const Parts& parts) {
-  const auto& cache = parts.config.build.cache;
+/// Releases with what their trees say: which was used when, which must stay.
+Result<std::vector<Entry>> releases_of(const Parts& parts) {
   TW_TRY(const auto needed, needed_builds(parts.database, parts.config.channel.keep));
-  TW_TRY(const auto builds, storage::BuildStore(parts.database).list());
-  auto entries = entries_of(cache / "releases");
+  TW_TRY(auto rows, storage::BuildStore(parts.database).list());
+  std::erase_if(rows, [](const storage::BuildRow& row) {
+    return row.folder.empty() || row.origin == storage::BuildOrigin::commit;
+  });
+  for (auto& row : rows) row.folder = platform::without_links(row.folder).string();
+  auto entries = entries_of(parts.config.build.cache / "releases");
   for (auto& entry : entries) {
-    const bool is_kept = std::ranges::any_of(builds, [&](const storage::BuildRow& row) {
-      return platform::lies_in(row.folder, entry.path) &&
-             (needed.contains(row.id) || is_pinned(row));
-    });
-    entry.may_go = entry.may_go && !is_kept;
+    const auto folder = platform::without_links(entry.path);
+    for (const auto& row : rows) {
+      if (!platform::lies_in(row.folder, folder)) continue;
+      const auto used = builds::noted_use_of(row.folder);
+      if (used) entry.last_used = std::max(entry.last_used, *used);
+      if (needed.contains(row.id) || is_pinned(row)) entry.may_go = false;
+    }
   }
+  return entries;
+}
+
+/// Releases, kits and packages, the least recently used first. Where the releases that stay have
+/// more than that, kits and packages stay as well: they are small, take long to make, and without
+/// them the cache would be too large as well.
+Result<std::vector<Entry>> others_of(const Parts& parts, std::int64_t bytes_max) {
+  TW_TRY(auto entries, releases_of(parts));
+  platform::FileBytes staying;
+  for (const auto& entry : entries) {
+    if (!entry.may_go) staying.add(entry.bytes);
+  }
+  const bool is_in_vain = staying.sum() > bytes_max;
   for (const char* others : {"kits", "packages"}) {
-    std::ranges::move(entries_of(cache / others), std::back_inserter(entries));
+    for (auto& entry : entries_of(parts.config.build.cache / others)) {
+      entry.may_go = entry.may_go && !is_in_vain;
+      entries.push_back(std::move(entry));
+    }
   }
   std::ranges::sort(entries, {}, &Entry::last_used);
   return entries;
 }
 
-/// The builds of commits in the cache, of which the CommitBuilder knows which may go.
+/// The builds of commits in the cache, of which `builds` knows which may go, also where none are
+/// made any more.
 class Commits {
  public:
   explicit Commits(const Parts& parts)
@@ -113,15 +135,17 @@ class Commits {
   /// folder only if there is something older that it has not tried. Errors: as evict.
   Status shrink(std::int64_t bytes_max, fs::file_time_type used_before) {
     const auto tried = std::ranges::lower_bound(used_, used_before);
-    if (builder_ == nullptr || bytes_ <= bytes_max || tried == used_.begin()) return {};
+    if (bytes_ <= bytes_max || tried == used_.begin()) return {};
     used_.erase(used_.begin(), tried);
-    auto done = builder_->evict(std::max<std::int64_t>(bytes_max, 0), used_before);
+    const auto kept = std::max<std::int64_t>(bytes_max, 0);
+    auto done = builder_ != nullptr ? builder_->evict(kept, used_before)
+                                    : builds::evict_commits(folder_, kept, used_before);
     bytes_ = bytes_in(folder_).sum();
     return done;
   }
 
  private:
-  builds::CommitBuilder* builder_;
+  builds::CommitBuilder* builder_;  ///< null: nothing uses a build of a commit
   fs::path folder_;
   std::int64_t bytes_;
   std::vector<fs::file_time_type> used_;  ///< of what has not been tried, the oldest first
@@ -136,7 +160,7 @@ std::int64_t bytes_of(const std::vector<Entry>& entries) {
 
 /// Looks once through what is not of a commit, however much is removed.
 Status shrink(const Parts& parts, std::int64_t bytes_max) {
-  TW_TRY(auto others, others_of(parts));
+  TW_TRY(auto others, others_of(parts, bytes_max));
   Commits commits(parts);
   Status removed_all;
   // What cannot be removed keeps nothing else in the cache.
@@ -155,13 +179,22 @@ Status shrink(const Parts& parts, std::int64_t bytes_max) {
   return removed_all;
 }
 
+/// Whether a migration named the copy so: "torchwatch.sqlite.v28.backup".
+bool is_copy_of(const fs::path& database, const std::string& name) {
+  const auto begins = database.filename().string() + ".v";
+  constexpr std::string_view kEnds = ".backup";
+  if (!name.starts_with(begins) || !name.ends_with(kEnds)) return false;
+  if (name.size() <= begins.size() + kEnds.size()) return false;
+  const auto version =
+      std::string_view(name).substr(begins.size(), name.size() - begins.size() - kEnds.size());
+  return version.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
 /// Copies that were made before migrations, but the newest.
 std::vector<fs::path> remove_old_copies(const fs::path& database) {
   std::vector<std::pair<fs::file_time_type, fs::path>> copies;
-  const auto begins = database.filename().string() + ".v";
   for (const auto& entry : platform::list_folder(database.parent_path()).entries) {
-    const auto name = entry.path().filename().string();
-    if (!name.starts_with(begins) || !name.ends_with(".backup")) continue;
+    if (!is_copy_of(database, entry.path().filename().string())) continue;
     std::error_code gone;
     const auto written = entry.last_write_time(gone);
     if (!gone) copies.emplace_back(written, entry.path());

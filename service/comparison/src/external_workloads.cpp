@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <system_error>
 
+#include "torchwatch/builds/last_use.hpp"
 #include "torchwatch/digest/sha256.hpp"
+#include "torchwatch/platform/folder.hpp"
 #include "torchwatch/platform/publish.hpp"
 
 namespace torchwatch::comparison {
@@ -42,6 +44,14 @@ json configurations_of(const config::ExternalWorkload& workload) {
     }
   }
   return list;
+}
+
+/// Builds of commits note it themselves; nothing is written to what lies outside the cache.
+void note_use_of_release(const builds::Tree& tree, const config::Config& config) {
+  const auto releases = platform::without_links(config.build.cache / "releases");
+  if (platform::lies_in(platform::without_links(tree.folder), releases)) {
+    builds::note_use(tree.folder);
+  }
 }
 
 }  // namespace
@@ -113,6 +123,7 @@ Result<kits::Kit> SuiteRunners::kit_for(const builds::Tree& tree,
   std::ranges::copy_if(workloads, std::back_inserter(compiled), [&](const std::string& name) {
     return external_workload(config_, name) == nullptr;
   });
+  note_use_of_release(tree, config_);
   if (compiled.empty() && !workloads.empty()) return kits::Kit{.runner = {}, .key = "external"};
   return kits_.kit_for(tree, compiled, std::move(stop));
 }

@@ -1,6 +1,7 @@
 // What follows from several keys together: addresses, pages, folders.
 #include <string_view>
 #include <system_error>
+#include <vector>
 
 #include "key.hpp"
 #include "torchwatch/config/addresses.hpp"
@@ -84,6 +85,15 @@ std::string page_of_comparison(const Config& config, std::int64_t comparison) {
 fs::path backups_folder(const Config& config) {
   const auto& [path, backups] = config.storage;
   return backups.empty() ? path.parent_path() / "backups" : backups;
+}
+
+std::vector<fs::path> secret_files(const Config& config) {
+  const auto& github = config.github;
+  std::vector<fs::path> files{config.web.token_file, github.token_file, github.app_key_file,
+                              github.webhook_secret_file, config.actions.token_file};
+  for (const auto& webhook : config.notify.webhooks) files.push_back(webhook.secret_file);
+  std::erase_if(files, [](const fs::path& file) { return file.empty(); });
+  return files;
 }
 
 fs::path control_socket(const Config& config, const UnitFolders& unit) {

@@ -111,7 +111,8 @@ void add_builds(std::vector<Key>& table) {
       "A checkout or share/torchwatch of an installation, for its runner, models and "
       "deploy/libtorch. Empty: those of this program."));
   table.push_back(key("build", "output_limit", &C::build, &C::Build::output_limit_bytes,
-                      between(4 * kKiB, kGiB), "How much of a build's output is kept."));
+                      between(4 * kKiB, kGiB),
+                      "How much a build may print. One that prints more is ended, as a fault."));
 }
 
 void add_suite(std::vector<Key>& table) {

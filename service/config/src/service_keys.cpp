@@ -66,7 +66,8 @@ void add_service(std::vector<Key>& table) {
   table.push_back(key("executor", "scratch", &C::executor, &C::Executor::scratch,
                       filled<std::filesystem::path>(), "Where runs have their working folders."));
   table.push_back(key("executor", "output_limit", &C::executor, &C::Executor::output_limit_bytes,
-                      between(4 * kKiB, kGiB), "How much of a run's output is kept."));
+                      between(4 * kKiB, kGiB),
+                      "How much a run may print. One that prints more is ended, and has failed."));
 }
 
 void add_actions(std::vector<Key>& table) {

@@ -13,6 +13,7 @@
 #include "torchwatch/comparison/external_workloads.hpp"
 #include "torchwatch/comparison/plan.hpp"
 #include "torchwatch/daemon/confinement.hpp"
+#include "torchwatch/nightly/work_list.hpp"
 #include "torchwatch/process/process.hpp"
 #include "torchwatch/runs/run_store.hpp"
 #include "torchwatch/storage/work_store.hpp"
@@ -65,7 +66,6 @@ struct Application::Parts {
   config::Config config;
   log::Log& log;
   Access access = Access::work;
-  std::optional<storage::ItemKey> left_work;
   platform::SystemClock system_clock;
   const platform::Clock& clock;
   health::Activity activity;
@@ -102,11 +102,15 @@ struct Application::Parts {
     }
     TW_TRY_VOID(make_folder(config.storage.path.parent_path()));
     TW_TRY(database, storage::Database::open({.path = config.storage.path}));
-    TW_TRY(const int runs, storage::RunStore(*database).abandon_leftovers(clock.wall_now()));
+    return database->transact([&] { return note_what_was_left(clock.wall_now()); });
+  }
+
+  /// Whoever works on the database next counts what the last one died of, be it a short command.
+  Status note_what_was_left(storage::WallMillis now) {
+    TW_TRY(const int runs, storage::RunStore(*database).abandon_leftovers(now));
     TW_TRY(const auto left, storage::WorkStore(*database).take_left());
     // A run that takes the service down counts for its slot, not for all that is measured.
-    if (runs == 0) left_work = left;
-    return {};
+    return runs > 0 ? Status{} : nightly::note_downfall_of(*database, left, now);
   }
 
   /// The database's path names the owner of the children: a daemon that was killed left them to the
@@ -292,9 +296,6 @@ process::ProcessRunner& Application::processes() {
 }
 health::Activity& Application::activity() {
   return parts_->activity;
-}
-const std::optional<storage::ItemKey>& Application::left_work() const {
-  return parts_->left_work;
 }
 const sandbox::Sandbox& Application::sandbox() const {
   return parts_->confinement.sandbox;

@@ -17,9 +17,9 @@ sandbox::Settings sandbox_settings(const config::Config& config) {
   sandbox::Settings settings;
   settings.readable = config.sandbox.readable;
   settings.link_targets = {config.build.cache, config.channel.path, config.executor.scratch};
-  settings.hidden = {config.file, config.web.token_file, config.github.token_file,
-                     config.github.app_key_file, config::control_socket(config)};
-  for (const auto& webhook : config.notify.webhooks) settings.hidden.push_back(webhook.secret_file);
+  settings.hidden = config::secret_files(config);
+  settings.hidden.push_back(config.file);
+  settings.hidden.push_back(config::control_socket(config));
   settings.hidden_with_copies = {config.storage.path,
                                  config::backups_folder(config) / kBackupsBegin};
   const char* const path = std::getenv("PATH");

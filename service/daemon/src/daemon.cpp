@@ -50,7 +50,6 @@ Status look_for_missing_data(Application& application, storage::WallMillis start
 
 Result<std::unique_ptr<Daemon>> Daemon::start(Application& application) {
   TW_TRY_VOID(reopen_requests(application));
-  TW_TRY_VOID(nightly::note_downfall_of(application.services(), application.left_work()));
   TW_TRY(auto outbox, Outbox::open(application));
   TW_TRY(auto reader, open_reader(application.config()));
   std::unique_ptr<Daemon> daemon(new Daemon(application, std::move(reader)));

@@ -52,8 +52,8 @@ Status Housekeeping::look_after(std::stop_token stop) {
 Result<storage::WallMillis> Housekeeping::before(std::chrono::seconds age) {
   auto& services = application_.services();
   TW_TRY(const auto times, storage::AlarmStore(services.database).times());
-  // Counted from the newest nightly: a clock that is years ahead must not remove everything.
-  const auto newest = std::min(services.clock.wall_now(), times.last_nightly.value_or(0));
+  // Counted from the newest comparison: a clock that is years ahead must not remove everything.
+  const auto newest = std::min(services.clock.wall_now(), times.last_comparison.value_or(0));
   return newest - std::chrono::milliseconds(age).count();
 }
 

@@ -2,13 +2,13 @@
 
 #include <nlohmann/json.hpp>
 
-#include "torchwatch/requests/bisection_request.hpp"
 #include "torchwatch/daemon/on_demand.hpp"
 #include "torchwatch/daemon/resolve.hpp"
 #include "torchwatch/documents/study.hpp"
 #include "torchwatch/measurement/measurement.hpp"
 #include "torchwatch/nightly/stages.hpp"
 #include "torchwatch/report/view.hpp"
+#include "torchwatch/requests/bisection_request.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 
 namespace torchwatch::daemon {
@@ -239,11 +239,7 @@ Result<std::set<storage::Id>> bisections_of_requests(Application& application) {
 Status reopen_requests(Application& application) {
   storage::RequestStore requests(application.services().database);
   TW_TRY(const auto left, requests.with_state(RequestState::running));
-  for (const auto& request : left) {
-    const auto item = item_of(application, request, [] { return Status{}; });
-    TW_TRY_VOID(requests.reopen(request.id));
-    TW_TRY_VOID(nightly::note_downfall(application.services(), item));
-  }
+  for (const auto& request : left) TW_TRY_VOID(requests.reopen(request.id));
   return {};
 }
 

@@ -25,8 +25,8 @@ Result<bool> attend_next_request(Application&, Urgency, std::stop_token stop);
 /// Returns the bisections of requests that have not ended: their requests carry them on.
 Result<std::set<storage::Id>> bisections_of_requests(Application&);
 
-/// Opens the requests again that an earlier process left running. One that took the service down
-/// three times has failed.
+/// Opens the requests again that an earlier process left running. Whether it was one of them that
+/// took the service down, Application notes.
 Status reopen_requests(Application&);
 
 }  // namespace torchwatch::daemon

@@ -123,9 +123,18 @@ Result<UniqueFd> hold_socket(const std::string& name) {
   return unusable(name);
 }
 
-Result<UniqueFd> hold_file(const std::string& path) {
+/// Opens the file, or makes it so that its group may hold the lock, whatever the umask is. One that
+/// somebody else has made keeps the mode that it was given.
+UniqueFd open_file(const std::string& path) {
   // O_CLOEXEC: a run that inherited the descriptor would hold the lock after this process died.
-  UniqueFd file(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, kFileMode));
+  constexpr int kFlags = O_RDWR | O_CLOEXEC | O_NOFOLLOW;
+  UniqueFd made(open(path.c_str(), kFlags | O_CREAT | O_EXCL, kFileMode));
+  if (made.is_open() && fchmod(made.get(), kFileMode) == 0) return made;
+  return UniqueFd(open(path.c_str(), kFlags));
+}
+
+Result<UniqueFd> hold_file(const std::string& path) {
+  UniqueFd file = open_file(path);
   if (!file.is_open()) return unusable(path);
   if (flock(file.get(), LOCK_EX | LOCK_NB) != 0) {
     if (errno == EWOULDBLOCK) return held_by(holder_of(file.get()));

@@ -44,10 +44,6 @@ Result<Attended> give_up(comparison::Services& services, const WorkItem& item,
              "given up after " + std::to_string(last.tries) + " tries: " + last.error);
 }
 
-Error taken_down() {
-  return {ErrorCode::failed, "the service ended while it worked on this"};
-}
-
 /// An exception is a fault of ours, and ends one item, not the service. An error's message may hold
 /// the output of compilers, recipes and pip: it is stored, and goes into JSON, pages and issues.
 Status guarded(const std::function<Status()>& work) {
@@ -139,15 +135,12 @@ Result<bool> is_due(comparison::Services& services, const storage::ItemKey& key)
   return setback->not_before <= now || setback->not_before > now + kPauseMax;
 }
 
-Status note_downfall(comparison::Services& services, const WorkItem& item) {
-  const auto noted = put_off(services, item, taken_down());
-  return noted ? Status{} : Status{fail(noted.error())};
-}
-
-Status note_downfall(comparison::Services& services, const storage::ItemKey& key) {
-  storage::SetbackStore store(services.database);
+Status note_downfall(storage::Database& database, const storage::ItemKey& key,
+                     storage::WallMillis now) {
+  storage::SetbackStore store(database);
   TW_TRY(const auto before, store.find(key));
-  return store.record(next_setback(before, key, taken_down(), services.clock.wall_now()));
+  const Error error{ErrorCode::failed, "the service ended while it worked on this"};
+  return store.record(next_setback(before, key, error, now));
 }
 
 }  // namespace torchwatch::nightly

@@ -8,6 +8,7 @@
 #include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
+#include "torchwatch/storage/request_store.hpp"
 
 namespace torchwatch::nightly {
 namespace {
@@ -60,16 +61,28 @@ Status end_comparison(comparison::Services& services, storage::Id id, Failure fa
   return ended ? Status{} : Status{fail(ended.error())};
 }
 
-Result<bool> is_open_item(comparison::Services& services, const storage::ItemKey& key) {
-  if (key.kind == storage::ItemKind::comparison) {
-    TW_TRY(const auto row, storage::ComparisonStore(services.database).get(std::stoll(key.item)));
-    return !is_end(row.state);
+/// What cannot be read any more is nothing that could be tried again.
+bool is_open_item(storage::Database& database, const storage::ItemKey& key) {
+  switch (key.kind) {
+    case storage::ItemKind::build:
+      return true;
+    case storage::ItemKind::comparison: {
+      const auto row = storage::ComparisonStore(database).get(std::stoll(key.item));
+      return row && !is_end(row->state);
+    }
+    case storage::ItemKind::bisection: {
+      const auto row = storage::BisectionStore(database).get(std::stoll(key.item));
+      return row && row->state != storage::BisectionState::ended;
+    }
+    case storage::ItemKind::request: {
+      const auto row = storage::RequestStore(database).get(std::stoll(key.item));
+      return row && !storage::is_end(row->state);
+    }
+    case storage::ItemKind::channel:
+    case storage::ItemKind::source:
+      return false;
   }
-  if (key.kind == storage::ItemKind::bisection) {
-    TW_TRY(const auto row, storage::BisectionStore(services.database).get(std::stoll(key.item)));
-    return row.state != storage::BisectionState::ended;
-  }
-  return key.kind == storage::ItemKind::build;
+  return false;
 }
 
 }  // namespace
@@ -114,11 +127,9 @@ Status end_if_refused(comparison::Services& services, storage::Id id, const Erro
       [&] { return end_comparison(services, id, Failure::refused, error.text()); });
 }
 
-Status note_downfall_of(comparison::Services& services,
-                        const std::optional<storage::ItemKey>& key) {
-  if (!key) return {};
-  TW_TRY(const bool is_open, is_open_item(services, *key));
-  return is_open ? note_downfall(services, *key) : Status{};
+Status note_downfall_of(storage::Database& database, const std::optional<storage::ItemKey>& key,
+                        storage::WallMillis now) {
+  return key && is_open_item(database, *key) ? note_downfall(database, *key, now) : Status{};
 }
 
 Result<bool> WorkList::may_try(const ComparisonRow& row) const {

@@ -31,6 +31,12 @@ bool lies_in(const std::filesystem::path& path, const std::filesystem::path& fol
   return !below.empty() && *below.begin() != "..";
 }
 
+std::filesystem::path without_links(const std::filesystem::path& path) {
+  std::error_code error;
+  auto followed = std::filesystem::weakly_canonical(path, error);
+  return error ? path : followed;
+}
+
 void FileBytes::add(const std::filesystem::directory_entry& entry) {
   struct stat about{};
   if (lstat(entry.path().c_str(), &about) != 0 || !S_ISREG(about.st_mode)) return;

@@ -31,11 +31,6 @@ builds::CommitBuilder::Settings builder_settings(const config::Config& config,
           .compiler_cache = builds::CompilerCache::read_only};
 }
 
-bool lies_in(const fs::path& path, const fs::path& folder) {
-  std::error_code error;
-  return platform::lies_in(fs::weakly_canonical(path, error), fs::weakly_canonical(folder, error));
-}
-
 /// The folders there that belong to a commit.
 std::vector<fs::path> made_of(const std::string& commit, const fs::path& folder) {
   std::vector<fs::path> made;
@@ -65,7 +60,10 @@ class HeadBuilds::Runners final : public comparison::RunnerSource {
 
   Result<kits::Kit> kit_for(const builds::Tree& tree, const std::vector<std::string>& workloads,
                             std::stop_token stop) override {
-    if (!lies_in(tree.folder, folder_)) return trusted_.kit_for(tree, workloads, stop);
+    using platform::without_links;
+    if (!platform::lies_in(without_links(tree.folder), without_links(folder_))) {
+      return trusted_.kit_for(tree, workloads, stop);
+    }
     auto settings = settings_;
     settings.folder /= tree.folder.filename();
     auto kit = kits::KitStore(settings, processes_).kit_for(tree, workloads, stop);

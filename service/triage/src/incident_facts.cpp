@@ -222,8 +222,7 @@ report::CommitFacts commit_facts(const bisect::CommitHistory* history, const std
 
 std::vector<std::string> secrets_of(const config::Config& config) {
   std::vector<std::string> secrets;
-  for (const auto& file :
-       {config.web.token_file, config.github.token_file, config.github.app_key_file}) {
+  for (const auto& file : config::secret_files(config)) {
     auto secret = secrets::read_secret_text(file);
     if (secret) secrets.push_back(*std::move(secret));
   }

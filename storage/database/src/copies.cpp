@@ -1,9 +1,12 @@
+#include "copies.hpp"
+
 #include <SQLiteCpp/Backup.h>
 #include <sqlite3.h>
 
 #include "file_system.hpp"
 #include "invariants.hpp"
 #include "migrations.hpp"
+#include "query.hpp"
 #include "sqlite_errors.hpp"
 #include "torchwatch/database/backup.hpp"
 
@@ -41,7 +44,7 @@ Status copy_pages(SQLite::Database& from, SQLite::Database& to, const fs::path& 
               "the database is busy and could not be copied to " + target.string() + ": try again");
 }
 
-Status check_copy(Connection& copy, const fs::path& origin) {
+Status check_rules(Connection& copy, const fs::path& origin) {
   TW_TRY(const auto breaches, broken_invariants(copy));
   if (breaches.empty()) return {};
   const auto& first = breaches.front();
@@ -51,14 +54,30 @@ Status check_copy(Connection& copy, const fs::path& origin) {
               "use an older backup");
 }
 
-/// Makes `target` a checked copy in one file, without a log beside it.
-Status make_copy(Connection& from, const fs::path& origin, const fs::path& target) {
+/// integrity_check alone does not see dangling references.
+Status check_pages(const fs::path& copy, const std::string& vfs) {
+  return guarded(copy, [&]() -> Status {
+    SQLite::Database opened(copy.string(), SQLite::OPEN_READONLY, 0, vfs);
+    const std::string integrity = opened.execAndGet("PRAGMA integrity_check(1)").getString();
+    SQLite::Statement dangling(opened, "PRAGMA foreign_key_check");
+    if (integrity == "ok" && !dangling.executeStep()) return {};
+    return fail(ErrorCode::corrupt,
+                "the copy " + copy.string() + " is damaged (" + integrity + "), so the database is",
+                "restore an older backup");
+  });
+}
+
+/// Makes `target` a checked copy in one file, without a log beside it, with the mode of `like`:
+/// before anything is in it.
+Status make_copy(Connection& from, const fs::path& origin, const fs::path& target,
+                 const fs::path& like) {
   auto made = guarded(target, [&]() -> Status {
     const auto copy = connect({.path = target, .vfs = from.vfs}, target, WriterLock());
+    TW_TRY_VOID(take_mode(target, like));
     TW_TRY_VOID(copy_pages(from.sqlite, copy->sqlite, target));
     copy->sqlite.exec("PRAGMA journal_mode = DELETE");
     TW_TRY_VOID(migrate_copy(*copy, embedded_migrations()));
-    return check_copy(*copy, origin);
+    return check_rules(*copy, origin);
   });
   if (made || made.error().code != ErrorCode::damaged) return made;
   // The copy is new: what is damaged in it came from there.
@@ -131,9 +150,25 @@ Status back_up(Database& database, const fs::path& target) {
   }
   const std::scoped_lock lock(connection.mutex);
   const PartialFile partial(target.string() + ".partial");
-  TW_TRY_VOID(make_copy(connection, connection.path, partial.path()));
+  TW_TRY_VOID(make_copy(connection, connection.path, partial.path(), connection.path));
   TW_TRY_VOID(sync_to_disk(partial.path()));
   return rename_and_sync(partial.path(), fs::absolute(target));
+}
+
+Status copy_before_migration(Connection& connection, const fs::path& target) {
+  const PartialFile partial(target.string() + ".partial");
+  TW_TRY_VOID(guarded(connection.path, [&]() -> Status {
+    execute(connection, "VACUUM INTO ?", partial.path().string());
+    return {};
+  }));
+  TW_TRY_VOID(take_mode(partial.path(), connection.path));
+  TW_TRY_VOID(check_pages(partial.path(), connection.vfs));
+  TW_TRY_VOID(sync_to_disk(partial.path()));
+  return rename_and_sync(partial.path(), target);
+}
+
+fs::path backup_before_migration(const fs::path& database, int version) {
+  return database.string() + ".v" + std::to_string(version) + ".backup";
 }
 
 Result<fs::path> restore(const fs::path& backup, const fs::path& database) {
@@ -141,11 +176,14 @@ Result<fs::path> restore(const fs::path& backup, const fs::path& database) {
   TW_TRY_VOID(require_backup(backup, target));
   TW_TRY_VOID(prepare_folder_of(target));
   TW_TRY(const auto lock, WriterLock::acquire(target));
+  // Who works on the database must still be able to where it is root who restores.
+  const auto like = fs::exists(target) ? target : target.parent_path();
+  TW_TRY_VOID(take_owner(WriterLock::file_of(target), like));
   const PartialFile partial(target.string() + ".restoring");
   const auto copied = guarded(backup, [&]() -> Status {
     const auto source = connect({.path = backup, .read_only = true}, backup, WriterLock());
     TW_TRY_VOID(require_ours(*source));
-    return make_copy(*source, backup, partial.path());
+    return make_copy(*source, backup, partial.path(), like);
   });
   if (!copied && copied.error().code == ErrorCode::damaged) {
     return fail(ErrorCode::invalid,
@@ -153,6 +191,7 @@ Result<fs::path> restore(const fs::path& backup, const fs::path& database) {
                 "name another file");
   }
   TW_TRY_VOID(copied);
+  TW_TRY_VOID(take_owner(partial.path(), like));
   TW_TRY_VOID(sync_to_disk(partial.path()));
   TW_TRY(auto kept, keep(target));
   std::error_code ignored;  // what an earlier writer left of a file that is gone

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/vfs.h>
+#include <unistd.h>
 
 #include <array>
 #include <cerrno>
@@ -31,6 +32,12 @@ constexpr std::array kNetworkFileSystems{
 
 std::filesystem::path folder_of(const std::filesystem::path& file) {
   return file.has_parent_path() ? file.parent_path() : std::filesystem::path(".");
+}
+
+tl::unexpected<Error> cannot_hand_over(const std::filesystem::path& file,
+                                       const std::filesystem::path& like) {
+  return fail(ErrorCode::unavailable, file.string() + " cannot be given owner and mode of " +
+                                          like.string() + ": " + std::strerror(errno));
 }
 
 }  // namespace
@@ -89,6 +96,26 @@ std::string free_space_note(const std::filesystem::path& file) {
   if (::statvfs(folder_of(file).c_str(), &facts) != 0) return "";
   const auto mebibytes = static_cast<std::uint64_t>(facts.f_bavail) * facts.f_frsize >> 20U;
   return std::to_string(mebibytes) + " MiB free on its file system";
+}
+
+Status take_mode(const std::filesystem::path& file, const std::filesystem::path& like) {
+  constexpr mode_t kReadAndWrite = 0666;
+  struct stat facts{};
+  if (::stat(like.c_str(), &facts) == 0 &&
+      ::chmod(file.c_str(), facts.st_mode & kReadAndWrite) == 0) {
+    return {};
+  }
+  return cannot_hand_over(file, like);
+}
+
+Status take_owner(const std::filesystem::path& file, const std::filesystem::path& like) {
+  struct stat facts{};
+  if (::geteuid() != 0) return {};
+  if (::stat(like.c_str(), &facts) == 0 &&
+      ::lchown(file.c_str(), facts.st_uid, facts.st_gid) == 0) {
+    return {};
+  }
+  return cannot_hand_over(file, like);
 }
 
 Status sync_to_disk(const std::filesystem::path& path) {

@@ -35,6 +35,13 @@ bool is_exchanged(const std::filesystem::path&, const FileIdentity&);
 /// Returns "12 MiB free on its file system" for messages, or an empty string where it is unknown.
 std::string free_space_note(const std::filesystem::path& file);
 
+/// Gives a file the mode of another one; of a folder, its mode without execution. Errors:
+/// unavailable.
+Status take_mode(const std::filesystem::path& file, const std::filesystem::path& like);
+/// Gives a file the owner and the group of another file or of a folder, where this process is
+/// root: what root puts there is for who works there. Errors: unavailable.
+Status take_owner(const std::filesystem::path& file, const std::filesystem::path& like);
+
 /// Syncs a written file, or the folder of a renamed one, to the disk. Errors: unavailable.
 Status sync_to_disk(const std::filesystem::path&);
 

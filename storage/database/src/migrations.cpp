@@ -1,6 +1,6 @@
 #include "migrations.hpp"
 
-#include "backup.hpp"
+#include "copies.hpp"
 #include "query.hpp"
 #include "sqlite_errors.hpp"
 
@@ -99,7 +99,8 @@ Status migrate(Connection& connection, std::span<const SqlFile> migrations) {
   const int ours = static_cast<int>(migrations.size());
   const int stored = user_version(connection);
   if (stored > 0 && stored < ours) {
-    TW_TRY_VOID(back_up(connection, backup_before_migration(connection.path, stored)));
+    TW_TRY_VOID(
+        copy_before_migration(connection, backup_before_migration(connection.path, stored)));
   }
   return migrate_copy(connection, migrations);
 }

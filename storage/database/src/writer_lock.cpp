@@ -73,7 +73,7 @@ std::string name_of_this_process() {
 }
 
 Result<WriterLock> WriterLock::acquire(const std::filesystem::path& database) {
-  const std::filesystem::path path = database.string() + ".lock";
+  const auto path = file_of(database);
   // O_CLOEXEC: a runner that inherited the descriptor would hold the lock after this process died.
   UniqueFd file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
   if (!file.is_open()) return fail(cannot_lock(path));
@@ -89,8 +89,12 @@ Result<WriterLock> WriterLock::acquire(const std::filesystem::path& database) {
   return WriterLock(std::move(file));
 }
 
+std::filesystem::path WriterLock::file_of(const std::filesystem::path& database) {
+  return database.string() + ".lock";
+}
+
 std::optional<std::string> writer_of(const std::filesystem::path& database) {
-  const auto path = database.string() + ".lock";
+  const auto path = WriterLock::file_of(database);
   const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   struct stat about{};
   if (!file.is_open() || ::fstat(file.get(), &about) != 0) return std::nullopt;

@@ -16,6 +16,8 @@ class WriterLock {
 
   /// Takes the lock. Errors: conflict, naming the holder's process and command; unavailable.
   static Result<WriterLock> acquire(const std::filesystem::path& database);
+  /// Returns the file that is locked for a database.
+  static std::filesystem::path file_of(const std::filesystem::path& database);
 
  private:
   explicit WriterLock(UniqueFd file) : file_(std::move(file)) {}

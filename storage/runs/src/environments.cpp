@@ -19,8 +19,8 @@ std::optional<Id> find(Connection& connection, const std::string& digest) {
   return query.take<Id>();
 }
 
-/// What describes the machine and its system; the migration that made the table names the same. The
-/// other facts are about a build, a pass or the settings of one process.
+/// What describes the machine and its system. The other facts are about a build, a pass or the
+/// settings of one process.
 constexpr std::array kMachineFacts{
     "cpu_governor", "cpu_model", "cpus",       "glibc",  "gpu",   "gpu_clock_max_mhz",
     "gpu_driver",   "gpu_model", "huge_pages", "kernel", "memory"};

@@ -2,6 +2,7 @@
 
 #include "query.hpp"
 #include "samples.hpp"
+#include "torchwatch/digest/sha256.hpp"
 #include "transaction.hpp"
 
 namespace torchwatch::storage {
@@ -34,7 +35,8 @@ ThinnedSamples thinned(const StoredSamples& stored) {
 }
 
 /// The samples of benchmarks of which nothing changed. Self-tests say how often the service is
-/// wrong, rechecks belong to incidents, measurements have no verdict: theirs stay.
+/// wrong, rechecks belong to incidents, measurements have no verdict: theirs stay. Those of any
+/// other purpose go.
 Result<std::vector<StoredSamples>> samples_to_thin(Connection& connection, Id comparison) {
   return all_rows(
       Query(connection,
@@ -42,7 +44,7 @@ Result<std::vector<StoredSamples>> samples_to_thin(Connection& connection, Id co
             "JOIN sample ON sample.attempt_id = attempt.id "
             "JOIN comparison ON comparison.id = attempt.comparison_id "
             "WHERE attempt.comparison_id = ? "
-            "AND purpose IN ('nightly', 'requested', 'drift', 'study') AND length(data) > 0 "
+            "AND purpose NOT IN ('recheck', 'self_test', 'measurement') AND length(data) > 0 "
             "AND EXISTS (SELECT 1 FROM verdict WHERE verdict.comparison_id = comparison.id "
             "AND verdict.benchmark_id = attempt.benchmark_id) "
             "AND NOT EXISTS (SELECT 1 FROM verdict WHERE verdict.comparison_id = comparison.id "
@@ -51,7 +53,9 @@ Result<std::vector<StoredSamples>> samples_to_thin(Connection& connection, Id co
       samples_of);
 }
 
+/// Damaged samples stay: a wrong median would hide that they are.
 void thin(Connection& connection, const StoredSamples& stored) {
+  if (digest::sha256_hex(stored.bytes) != stored.digest) return;
   const auto kept = thinned(stored);
   execute(connection,
           "INSERT INTO thinned_sample (attempt_id, kind, count, median, spread, digest) "

@@ -119,8 +119,13 @@ class Artifacts(IndexTest):
             answers.by_path[beside] = Answer(text)
             done = self.bring()
             self.assertEqual(done.returncode, 0, done.stderr)
+            shown = f"{answers.url}/{COMMIT}.zip"
+            self.assertEqual((self.tree / "origin").read_text(), f"{shown}\n")
             shutil.rmtree(self.tree)
             del answers.by_path[beside]
+            missing = self.bring()
+            self.assertIn(f"there is no {shown}.sha256, and no", missing.stderr)
+            self.assertNotIn("x=/1", missing.stdout + missing.stderr)
 
     def test_a_template_that_is_no_address_of_a_file_is_named(self) -> None:
         for self.template, said in (

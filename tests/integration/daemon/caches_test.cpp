@@ -7,6 +7,7 @@
 #include "torchwatch/builds/last_use.hpp"
 #include "torchwatch/caches/build_files.hpp"
 #include "torchwatch/caches/folder_sizes.hpp"
+#include "torchwatch/comparison/external_workloads.hpp"
 #include "torchwatch/daemon/application.hpp"
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
@@ -131,7 +132,7 @@ TEST_CASE_METHOD(FullCache, "releases go until the cache fits, though they share
 
 TEST_CASE_METHOD(FullCache, "a folder that cannot be removed keeps no other in the cache") {
   const test::UnreadableFolder damaged(path("releases/2.11.0"));
-  const auto tidied = caches::tidy(daemon::cache_parts(*application), 0);
+  const auto tidied = caches::tidy(daemon::cache_parts(*application), kMegabyte);
   REQUIRE_FALSE(tidied);
   CHECK_THAT(tidied.error().message, Contains("cannot remove") && Contains("2.11.0"));
   CHECK_FALSE(fs::exists(path("kits/a")));
@@ -145,9 +146,51 @@ TEST_CASE_METHOD(FullCache, "a cache that cannot be listed counts as empty") {
 }
 
 TEST_CASE_METHOD(FullCache, "a release that a comparison needs stays, although it is the oldest") {
-  CHECK(caches::tidy(daemon::cache_parts(*application), 0).value().after.sum() == kMegabyte);
+  CHECK(caches::tidy(daemon::cache_parts(*application), kMegabyte).value().after.sum() ==
+        kMegabyte);
   CHECK(fs::exists(path("releases/2.12.0")));
   CHECK(unusable(needed).empty());
+}
+
+TEST_CASE_METHOD(FullCache, "a release that is needed stays also where a link leads to the cache") {
+  fs::create_directory_symlink("state", folder.path() / "link");
+  auto linked = config;
+  linked.build.cache = folder.path() / "link" / "builds";
+  REQUIRE(caches::tidy({.database = application->services().database, .config = linked}, 0));
+  CHECK(fs::exists(path("releases/2.12.0")));
+  CHECK_FALSE(fs::exists(path("releases/2.11.0")));
+}
+
+TEST_CASE_METHOD(FullCache, "no kit goes where the releases that stay are over the limit alone") {
+  const auto tidied = caches::tidy(daemon::cache_parts(*application), kMegabyte / 2).value();
+  CHECK(tidied.after.sum() == 3 * kMegabyte);
+  CHECK_FALSE(fs::exists(path("releases/2.11.0")));
+  CHECK(fs::exists(path("kits/a")));
+}
+
+TEST_CASE_METHOD(FullCache, "builds of commits go by their age also where no recipe is set") {
+  write("commits/0123-abcd", 20);
+  const auto tidied = caches::tidy(daemon::cache_parts(*application), 4 * kMegabyte).value();
+  CHECK(tidied.before.commits == kMegabyte);
+  CHECK(tidied.after.commits == 0);
+  CHECK(tidied.after.sum() == 4 * kMegabyte);
+}
+
+TEST_CASE_METHOD(FullCache, "measuring a release is a use of it, wherever else nothing is noted") {
+  builds::Tree tree;
+  tree.folder = path("releases/2.11.0") / "torch";
+  fs::create_directories(tree.folder);
+  auto measured = config;
+  measured.suite.externals.emplace_back().name = "mine";
+  comparison::SuiteRunners runners(application->services().runners, measured);
+  REQUIRE(runners.kit_for(tree, {"mine"}, {}));
+  REQUIRE(caches::tidy(daemon::cache_parts(*application), 3 * kMegabyte));
+  CHECK(fs::exists(path("releases/2.11.0")));
+  CHECK_FALSE(fs::exists(path("kits/a")));
+  tree.folder = folder.path() / "mine";
+  fs::create_directories(tree.folder);
+  REQUIRE(runners.kit_for(tree, {"mine"}, {}));
+  CHECK(fs::is_empty(tree.folder));
 }
 
 TEST_CASE_METHOD(FullCache, "a release that somebody pinned stays, until it is let go") {
@@ -194,9 +237,12 @@ TEST_CASE_METHOD(FullCache, "of the copies made before migrations the newest sta
   };
   const auto old = copy(4, 9);
   const auto newest = copy(5, 1);
+  const fs::path own = folder.write("state/torchwatch.sqlite.vacation.backup", "");
+  fs::last_write_time(own, fs::file_time_type::clock::now() - std::chrono::hours(9));
   CHECK(caches::tidy(daemon::cache_parts(*application), 5 * kMegabyte).value().copies.size() == 1);
   CHECK_FALSE(fs::exists(old));
   CHECK(fs::exists(newest));
+  CHECK(fs::exists(own));
   CHECK(fs::exists(config.storage.path));
 }
 

@@ -1,5 +1,5 @@
 // What the daemon's own sandbox hides from the children that run foreign code: the database, the
-// configuration, both tokens and the control socket, wherever they lie.
+// configuration, all secrets and the control socket, wherever they lie.
 #include <sys/socket.h>
 #include <sys/un.h>
 
@@ -22,6 +22,8 @@ namespace {
 
 const std::vector<std::string> kHidden{"token",
                                        "github-token",
+                                       "webhook-secret",
+                                       "actions-token",
                                        "torchwatch.toml",
                                        "db.sqlite",
                                        "db.sqlite-wal",
@@ -37,14 +39,17 @@ struct State {
   State() {
     test::lay_out_for_children(folder);
     for (const char* name :
-         {"token", "github-token", "torchwatch.toml", "shown", "db.sqlite.v5.backup",
-          "db.sqlite.replaced-1", "backups/torchwatch-20260816T030405Z.backup"}) {
+         {"token", "github-token", "webhook-secret", "actions-token", "torchwatch.toml", "shown",
+          "db.sqlite.v5.backup", "db.sqlite.replaced-1",
+          "backups/torchwatch-20260816T030405Z.backup"}) {
       folder.write("state/" + std::string(name), "text");
     }
     fs::create_directory_symlink(state, folder.path() / "link");
     config.file = state / "torchwatch.toml";
     config.web.token_file = state / "token";
     config.github.token_file = state / "github-token";
+    config.github.webhook_secret_file = state / "webhook-secret";
+    config.actions.token_file = state / "actions-token";
     config.storage.path = state / "db.sqlite";
     config.storage.backups = state / "backups";
     config.build.cache = folder.path() / "builds";

@@ -206,3 +206,21 @@ TEST_CASE("what ended before the service died uses up no try") {
   storage::SetbackStore setbacks(service.application->services().database);
   CHECK(setbacks.list().value().empty());
 }
+
+TEST_CASE("what the service died of is counted by whoever works on its database next") {
+  RunningService service;
+  service.start();
+  auto& database = service.application->services().database;
+  const auto build =
+      storage::BuildStore(database).discover(storage::BuildOrigin::folder, "/elsewhere").value();
+  REQUIRE(storage::ComparisonStore(database).open(
+      {.purpose = storage::Purpose::nightly, .candidate = build.id, .baseline = build.id}, 1));
+  REQUIRE(storage::WorkStore(database).begin({storage::ItemKind::comparison, "1"}));
+  service.stop();
+  // As a command that stores something opens it, and ends.
+  REQUIRE(daemon::Application::open(service.config, service.progress, service.log));
+  service.start();
+  const auto rows = storage::SetbackStore(service.application->services().database).list().value();
+  REQUIRE(rows.size() == 1);
+  CHECK(rows[0].tries == 1);
+}

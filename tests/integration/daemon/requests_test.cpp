@@ -13,8 +13,11 @@
 #include "torchwatch/documents/bisection.hpp"
 #include "torchwatch/nightly/source_commits.hpp"
 #include "torchwatch/pulls/pulls.hpp"
+#include "torchwatch/runs/run_store.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/request_store.hpp"
+#include "torchwatch/storage/setback_store.hpp"
+#include "torchwatch/storage/work_store.hpp"
 
 using namespace torchwatch;
 using Catch::Contains;
@@ -36,6 +39,15 @@ storage::Id end_search_of_request_1(Service& service, const std::string& good,
   REQUIRE(bisections.end(opened, to_json(bisection::BisectionResult{}), 1));
   REQUIRE(storage::RequestStore(database).note(1, json{{"bisection", opened.id}}.dump()));
   return opened.id;
+}
+
+/// Ends the service as a kill would while it works on the first request, and starts it again.
+void die_at_request_1(Service& service) {
+  auto& database = service.application->services().database;
+  REQUIRE(storage::WorkStore(database).begin({storage::ItemKind::request, "1"}));
+  REQUIRE(storage::RequestStore(database).claim(1));
+  service.stop();
+  service.start();
 }
 
 /// Cancels the first request when something is logged, which is after the request was taken up and
@@ -189,16 +201,44 @@ TEST_CASE("a request that took the service down three times has failed") {
   Service service;
   service.start();
   const auto path = service.store(storage::RequestKind::bisection, {{"suspect", "abc123"}});
-  for (int i = 0; i < 3; ++i) {
-    storage::RequestStore requests(service.application->services().database);
-    REQUIRE(service.get(path).at("state") == "pending");
-    REQUIRE(requests.claim(1));
-    service.stop();
-    service.start();
-  }
-  CHECK(service.get(path).at("state") == "failed");
-  CHECK_THAT(service.get(path).at("result").at("error").get<std::string>(),
+  for (int i = 0; i < 3; ++i) die_at_request_1(service);
+  storage::SetbackStore setbacks(service.application->services().database);
+  auto row = setbacks.list().value().at(0);
+  CHECK(row.tries == 3);
+  row.not_before = 0;  // its pause is over
+  REQUIRE(setbacks.record(row));
+  service.work();
+  const auto request = service.wait_until(path, is_over);
+  CHECK(request.at("state") == "failed");
+  CHECK_THAT(request.at("result").at("error").get<std::string>(),
              Contains("the service ended while it worked on this"));
+}
+
+TEST_CASE("a request whose run was under way when the service ended uses up no try") {
+  Service service;
+  service.start();
+  const auto path = service.store(storage::RequestKind::bisection, {{"suspect", "abc123"}});
+  for (int i = 0; i < 3; ++i) {
+    auto& database = service.application->services().database;
+    storage::NewAttempt attempt;
+    attempt.build = storage::BuildStore(database)
+                        .discover(storage::BuildOrigin::folder, "/elsewhere")
+                        .value()
+                        .id;
+    const auto comparison = storage::ComparisonStore(database)
+                                .open({.purpose = storage::Purpose::requested,
+                                       .candidate = attempt.build,
+                                       .baseline = attempt.build},
+                                      1)
+                                .value();
+    attempt.owner = {storage::OwnerKind::comparison, comparison.id};
+    attempt.slot = "s" + std::to_string(i);
+    attempt.benchmark.workload = "resnet18";
+    REQUIRE(storage::RunStore(database).issue(attempt, "t" + std::to_string(i), 1));
+    die_at_request_1(service);
+  }
+  CHECK(service.get(path).at("state") == "pending");
+  CHECK(storage::SetbackStore(service.application->services().database).list().value().empty());
 }
 
 TEST_CASE("a request that was put off carries on the bisection that it opened") {

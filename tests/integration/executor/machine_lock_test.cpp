@@ -108,6 +108,26 @@ TEST_CASE("a locked file names its holder, and only who may write to it can hold
   CHECK(MachineLock::acquire("/nowhere/lock").error().code == ErrorCode::unavailable);
 }
 
+TEST_CASE(
+    "a locked file that is made is its group's too, whatever the umask; another keeps its mode") {
+  const test::TemporaryFolder folder;
+  const auto mode_of = [](const std::string& path) {
+    struct stat about{};
+    REQUIRE(stat(path.c_str(), &about) == 0);
+    return static_cast<int>(about.st_mode & 0777);
+  };
+  const auto made = (folder.path() / "made").string();
+  const auto before = umask(0077);
+  const auto lock = MachineLock::acquire(made);
+  umask(before);
+  REQUIRE(lock);
+  CHECK(mode_of(made) == 0660);
+  const auto given = folder.write("given", "").string();
+  REQUIRE(chmod(given.c_str(), 0600) == 0);
+  REQUIRE(MachineLock::acquire(given));
+  CHECK(mode_of(given) == 0600);
+}
+
 TEST_CASE("asking again and again does not hide the holder") {
   const Holder holder(unique_name());
   for (int i = 0; i < 300; ++i) {

@@ -99,6 +99,7 @@ TEST_CASE_METHOD(Alarms, "the first drill that missed its slowdown counts until 
 TEST_CASE_METHOD(Alarms, "the times of the data say what came last and what is still missing") {
   auto& comparisons = stores.comparisons;
   REQUIRE_FALSE(alarms.times().value().last_nightly);
+  REQUIRE_FALSE(alarms.times().value().last_comparison);
   const auto first = comparison_of_two(stores);  // at 1000
   const auto third = ready_build(stores.builds, "n3", "h3");
   const auto second = comparisons.open({Purpose::nightly, third.id, first.candidate}, 5000).value();
@@ -117,6 +118,8 @@ TEST_CASE_METHOD(Alarms, "the times of the data say what came last and what is s
   const auto test = comparisons.open({Purpose::self_test, third.id, third.id}, 7500).value();
   REQUIRE(comparisons.advance(test, ComparisonState::reported, 8000));
   times = alarms.times().value();
+  REQUIRE(times.last_nightly == 5000);
+  REQUIRE(times.last_comparison == 7500);
   REQUIRE_FALSE(times.without_verdict);
   REQUIRE(times.last_self_test == 8000);
   REQUIRE(times.undelivered == 2000);

@@ -1,3 +1,6 @@
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <catch2/catch.hpp>
 #include <fstream>
 
@@ -5,6 +8,7 @@
 #include "file_content.hpp"
 #include "migrations.hpp"
 #include "raw_sql.hpp"
+#include "skipped.hpp"
 #include "sqlite_errors.hpp"
 #include "stores.hpp"
 #include "torchwatch/database/backup.hpp"
@@ -111,6 +115,31 @@ TEST_CASE_METHOD(BackedUp, "a restored backup takes the place of the database, w
   Stores again(path);
   ready_build(again.builds, "after", "h");
   REQUIRE(again.runs.samples_of(1).value() == full_result("t1").samples_ns);
+}
+
+TEST_CASE_METHOD(BackedUp,
+                 "copies of a database that nobody else may read are not readable, either") {
+  constexpr auto kOwn = fs::perms::owner_read | fs::perms::owner_write;
+  const auto mode_of = [](const fs::path& file) { return fs::status(file).permissions(); };
+  REQUIRE(mode_of(copy) == mode_of(path));
+  fs::permissions(path, kOwn);
+  const auto second = folder.path() / "second.backup";
+  REQUIRE(back_up(*Database::open({.path = path, .read_only = true}).value(), second));
+  REQUIRE(mode_of(second) == kOwn);
+  REQUIRE(restore(copy, path));
+  REQUIRE(mode_of(path) == kOwn);
+}
+
+TEST_CASE_METHOD(BackedUp, "what root restores belongs to whom it belonged to") {
+  constexpr uid_t kNobody = 65534;
+  if (::geteuid() != 0) return test::say_skipped("root alone gives files away");
+  struct stat about{};
+  REQUIRE(::chown(path.c_str(), kNobody, kNobody) == 0);
+  REQUIRE(restore(copy, path));
+  for (const auto& file : {path, fs::path(path.string() + ".lock")}) {
+    REQUIRE(::stat(file.c_str(), &about) == 0);
+    REQUIRE(about.st_uid == kNobody);
+  }
 }
 
 TEST_CASE_METHOD(BackedUp, "each replaced database is kept under a name of its own") {

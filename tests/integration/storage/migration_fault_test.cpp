@@ -2,7 +2,7 @@
 #include <catch2/catch.hpp>
 #include <csignal>
 
-#include "backup.hpp"
+#include "copies.hpp"
 #include "faulty_vfs.hpp"
 #include "forked_child.hpp"
 #include "memory_folder.hpp"

@@ -3,7 +3,7 @@
 #include <catch2/catch.hpp>
 #include <set>
 
-#include "backup.hpp"
+#include "copies.hpp"
 #include "environments.hpp"
 #include "file_content.hpp"
 #include "samples.hpp"
@@ -11,6 +11,7 @@
 #include "temporary_folder.hpp"
 #include "torchwatch/database/database.hpp"
 #include "torchwatch/digest/sha256.hpp"
+#include "torchwatch/runs/retention.hpp"
 #include "torchwatch/runs/run_reader.hpp"
 #include "torchwatch/runs/run_store.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
@@ -95,6 +96,7 @@ TEST_CASE_METHOD(OneConnection, "a database that cannot be backed up is not migr
   fs::create_directories(backup_before_migration(path, 1) / "in the way");
   REQUIRE(migrate_to(std::array{kFirst, kSecond}).error().code == ErrorCode::unavailable);
   REQUIRE(version() == 1);
+  REQUIRE_FALSE(fs::exists(backup_before_migration(path, 1).string() + ".partial"));
 }
 
 TEST_CASE_METHOD(OneConnection, "a migration that fails keeps the version before and is named") {
@@ -194,6 +196,19 @@ TEST_CASE_METHOD(OneConnection,
   REQUIRE(leak.live_bytes == std::vector<std::int64_t>{10, 20, 30});
   REQUIRE(leak.heap_bytes.empty());
   REQUIRE(opened->check_invariants().value().empty());
+}
+
+TEST_CASE_METHOD(OneConnection, "samples of pull requests that were left are thinned after all") {
+  REQUIRE(migrate_to(embedded_migrations().first(29)));
+  connect()->sqlite.exec(
+      "INSERT INTO build (id, origin, name, state) VALUES (1, 'nightly', 'n1', 'discovered');"
+      "INSERT INTO comparison (id, purpose, candidate_id, baseline_id, repetition, "
+      "opens_incidents, state, created_at, ended_at, samples_thinned) VALUES "
+      "(1, 'nightly', 1, 1, 0, 1, 'reported', 5, 6, 1),"
+      "(2, 'pull_request', 1, 1, 0, 0, 'reported', 5, 7, 1)");
+  const auto opened = Database::open({path, "", false}).value();
+  REQUIRE(thin_oldest_comparison(*opened, 100).value());
+  REQUIRE_FALSE(thin_oldest_comparison(*opened, 100).value());
 }
 
 TEST_CASE_METHOD(OneConnection, "a database without incidents of results keeps those that it has") {

@@ -1,5 +1,6 @@
 #include <catch2/catch.hpp>
 
+#include "raw_sql.hpp"
 #include "stores.hpp"
 #include "torchwatch/storage/event_store.hpp"
 #include "torchwatch/storage/notice_store.hpp"
@@ -92,6 +93,28 @@ TEST_CASE_METHOD(IncidentWithMessages,
   REQUIRE(outbox.retry("m1").error().code == ErrorCode::conflict);
   REQUIRE(outbox.retry("m9").error().code == ErrorCode::not_found);
   REQUIRE(outbox.unsent().value().empty());
+}
+
+TEST_CASE_METHOD(
+    IncidentWithMessages,
+    "a message whose text is damaged is given up, and keeps no other from being sent") {
+  queue("m1", OutboxKind::open);
+  const auto other = incidents.open(incident_of(comparison, "k2")).value();
+  REQUIRE(outbox.queue(message_of(other, "n1", OutboxKind::open)));
+  REQUIRE(outbox.queue(message_of(other, "n2", OutboxKind::comment)));
+  test::raw_sql(path, "UPDATE outbox SET body = 'another' WHERE key IN ('m1', 'n2')");
+  const auto listed = outbox.unsent().value();
+  REQUIRE(listed.size() == 3);
+  REQUIRE_THAT(listed[0].last_error, Catch::Contains("does not match its digest"));
+  REQUIRE(listed[1].last_error.empty());
+  REQUIRE(next_key() == "n1");
+  REQUIRE(outbox.subject_of("n1").value().messages.size() == 2);
+  REQUIRE(outbox.subject_of("n2").error().code == ErrorCode::corrupt);
+  REQUIRE(outbox.unsent().value()[0].state == OutboxState::dead);
+  REQUIRE(outbox.retry("m1").error().code == ErrorCode::corrupt);
+  REQUIRE(outbox.mark_sending("n1"));
+  REQUIRE(outbox.mark_sent("n1", 42, 1000));
+  REQUIRE(next_key() == "none");
 }
 
 TEST_CASE_METHOD(IncidentWithMessages, "waiting messages can be made due") {

@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "raw_sql.hpp"
 #include "samples.hpp"
 #include "stores.hpp"
 #include "torchwatch/digest/sha256.hpp"
@@ -92,6 +93,32 @@ TEST_CASE_METHOD(Measured, "self-tests and comparisons that have not ended keep 
   REQUIRE(thin(10'000) == 1);
   REQUIRE(samples(tested).size() == 5);
   REQUIRE(samples(unchanged).size() == 5);
+}
+
+TEST_CASE_METHOD(Measured, "the samples of a pull request are thinned like those of a nightly") {
+  const auto pull = stores.comparisons
+                        .open({.purpose = Purpose::pull_request,
+                               .candidate = comparison.candidate,
+                               .baseline = comparison.baseline,
+                               .opens_incidents = false},
+                              1)
+                        .value();
+  const auto compared = run(pull, kBenchmark, Verdict::unchanged);
+  end(pull, 3000);
+  REQUIRE(thin(10'000) == 1);
+  REQUIRE(samples(compared).empty());
+}
+
+TEST_CASE_METHOD(Measured, "damaged samples are not thinned, which would hide that they are") {
+  end(comparison, 5000);
+  test::raw_sql(path,
+                "UPDATE sample SET data = zeroblob(40) WHERE kind = 'wall_ns' AND attempt_id = " +
+                    std::to_string(unchanged));
+  REQUIRE(thin_oldest_comparison(*stores.database, 6000).value());
+  REQUIRE_FALSE(thin_oldest_comparison(*stores.database, 6000).value());
+  REQUIRE(stores.runs.samples_of(unchanged).error().code == ErrorCode::corrupt);
+  REQUIRE(thinned_samples_of(*stores.database, unchanged).value().size() == 3);
+  REQUIRE(stores.database->check_invariants().value().size() == 1);
 }
 
 TEST_CASE_METHOD(Measured, "the output of runs is removed by its age") {

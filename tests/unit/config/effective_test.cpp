@@ -57,3 +57,23 @@ TEST_CASE("names and passwords in addresses are not shown") {
   CHECK(value_of(effective_values(file, true).value(), "source", "repository").value ==
         "\"https://[redacted]@git.example/pytorch@2\"");
 }
+
+TEST_CASE("every key that names the file of a secret is known as one") {
+  const test::TemporaryFolder folder;
+  const auto count = [&](const std::string& text) {
+    const auto config = load(folder.write("torchwatch.toml", text), true);
+    if (!config) FAIL(config.error().text());
+    return std::ranges::count_if(secret_files(*config),
+                                 [](const auto& file) { return file.filename() == "secret"; });
+  };
+  int keys_of_files = 0;
+  for (const auto& key : keys()) {
+    if (!key.name.ends_with("_file")) continue;
+    ++keys_of_files;
+    CAPTURE(key.table, key.name);
+    CHECK(count("[" + key.table + "]\n" + key.name + " = \"secret\"\n") == 1);
+  }
+  CHECK(keys_of_files == 5);
+  CHECK(count("[[notify.webhook]]\nname = \"chat\"\nurl = \"https://chat.example/hook\"\n"
+              "secret_file = \"secret\"\n") == 1);
+}

@@ -28,6 +28,7 @@ struct AlarmRow {
 struct DataTimes {
   std::optional<WallMillis> first_nightly;  ///< found by the channel
   std::optional<WallMillis> last_nightly;
+  std::optional<WallMillis> last_comparison;  ///< opened, for any purpose
   /// The oldest nightly that came after the last one with verdicts, and has none.
   std::optional<WallMillis> without_verdict;
   std::optional<WallMillis> last_self_test;  ///< judged

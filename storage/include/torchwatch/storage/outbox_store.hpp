@@ -26,7 +26,8 @@ class OutboxStore {
   /// request, and an edit with a target, wait until the incident's issue is there. A message in
   /// state `sending` was left by a process that died, and may have been sent: look its marker up in
   /// the tracker, then call mark_sent or record_failure, not mark_sending.
-  /// Only messages of the `kinds` that the sender delivers; empty: of any.
+  /// Only messages of the `kinds` that the sender delivers; empty: of any. One whose text is
+  /// damaged is given up, and the next one returned.
   Result<std::optional<OutboxRow>> next_due(WallMillis now,
                                             const std::vector<OutboxKind>& kinds = {});
   /// pending -> sending, committed before the request leaves. Errors: conflict, when another sender
@@ -40,8 +41,11 @@ class OutboxStore {
   /// network, the tracker or the token are to blame for counts for nothing.
   Status record_failure(const std::string& key, const OutboxFailure&);
   Result<std::vector<OutboxRow>> of_incident(Id);
+  /// What the message is about. Others that are damaged say so in their `last_error`. Errors:
+  /// corrupt (it is damaged itself).
   Result<OutboxSubject> subject_of(const std::string& key);
-  Result<std::vector<OutboxRow>> unsent();  ///< pending, sending and dead messages, oldest first
+  /// Returns the pending, sending and dead messages, oldest first; damaged ones as above.
+  Result<std::vector<OutboxRow>> unsent();
   /// Makes all waiting messages due at once: what they waited for was mended.
   Status make_due();
   /// Makes a message that was given up, or that waits, due at once. Errors: not_found; conflict,

@@ -86,8 +86,8 @@ class CommitBuilder {
   /// The build of `commit` (its full sha), from the cache or made now; an answer (also
   /// "unbuildable") is kept and found again by the commit, the recipe's content and its
   /// settings (see build_settings), or by where somebody else's build came from. `base`: the
-  /// nearest build at hand. Errors: invalid (no sha), unavailable (disk full, recipe missing),
-  /// conflict (another process builds in the same cache), cancelled, not_found (the commit).
+  /// nearest build at hand. Errors: invalid (no sha), unavailable (disk full, recipe missing,
+  /// another process builds in the same cache), cancelled, not_found (the commit).
   Result<CommitBuild> build(const std::string& commit, const std::optional<Tree>& base,
                             std::stop_token stop, Maker maker = Maker::anybody);
 
@@ -104,8 +104,8 @@ class CommitBuilder {
                                             Maker maker = Maker::anybody) const;
 
   /// Removes what was used longest ago until at most `bytes_max` remain, as after each build; what
-  /// is in use, or was used since `used_before`, stays. Errors: conflict (another process builds in
-  /// the folder), unavailable.
+  /// is in use, or was used since `used_before`, stays. Errors: unavailable (also while another
+  /// process builds in the folder).
   Status evict(std::int64_t bytes_max, std::filesystem::file_time_type used_before);
 
  private:
@@ -121,5 +121,10 @@ class CommitBuilder {
   std::unique_ptr<BuildCache> cache_;
   std::mutex building_;
 };
+
+/// Does what CommitBuilder::evict does in a cache of builds for which there is no builder: no
+/// recipe is configured any more. Errors: likewise.
+Status evict_commits(const std::filesystem::path& folder, std::int64_t bytes_max,
+                     std::filesystem::file_time_type used_before);
 
 }  // namespace torchwatch::builds

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 
 namespace torchwatch::builds {
 
@@ -13,6 +14,9 @@ inline constexpr const char* kRemovedSuffix = ".removed";
 
 /// Notes that something in the cache is used now. Where that fails, it goes a little early.
 void note_use(const std::filesystem::path& folder);
+
+/// When it was noted that the folder was used; nothing where it never was.
+std::optional<std::filesystem::file_time_type> noted_use_of(const std::filesystem::path& folder);
 
 /// When a folder of the cache was used last; of one that nothing noted it of, when it was made.
 std::filesystem::file_time_type last_use_of(const std::filesystem::path& folder);

@@ -15,7 +15,7 @@ namespace torchwatch::caches {
 struct Parts {
   storage::Database& database;
   const config::Config& config;
-  builds::CommitBuilder* commits = nullptr;  ///< null: no commits are built here
+  builds::CommitBuilder* commits = nullptr;  ///< null: no commits are built here any more
 };
 
 /// What lies in [build] cache, in bytes.
@@ -37,6 +37,7 @@ struct Tidied {
 /// Brings [build] cache to at most `bytes_max`, whatever was used longest ago first: builds of
 /// commits, releases, kits, packages. A release stays that a person pinned, or that a comparison,
 /// an open incident or the next nightly needs; one that goes is fetched again when it is needed.
+/// Kits and packages stay where those releases alone have more than `bytes_max`.
 /// Removes copies of the database that were made before migrations, but the newest. Call it while
 /// nothing is measured. Errors: those of storage; unavailable (the disk).
 Result<Tidied> tidy(const Parts&, std::int64_t bytes_max);

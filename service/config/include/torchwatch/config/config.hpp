@@ -308,6 +308,8 @@ std::filesystem::path control_socket(const Config&, const UnitFolders& unit = {}
 /// Returns the folder of the backups that are asked for over HTTP: [storage] backups, else
 /// `backups` beside the database.
 std::filesystem::path backups_folder(const Config&);
+/// Returns the files that hold secrets: tokens, keys, what signs webhooks.
+std::vector<std::filesystem::path> secret_files(const Config&);
 /// Returns the address of an incident's page; empty without [web] public_address.
 std::string page_of_incident(const Config&, std::int64_t incident);
 /// Returns the address of the page of a run's trace, likewise.

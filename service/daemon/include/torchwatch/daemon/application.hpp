@@ -52,8 +52,6 @@ class Application {
   /// The wheel index, for BUILD arguments that name a release, whatever [channel] is.
   channel::Channel& releases();
   process::ProcessRunner& processes();
-  /// What the last process on the database worked on when it died, but in a run; may be nothing.
-  const std::optional<storage::ItemKey>& left_work() const;
   health::Activity& activity();             ///< what is being done; thread-safe
   const sandbox::Sandbox& sandbox() const;  ///< confines the children
   pulls::PullParts pull_parts();            ///< what compares pull requests; refers to this

@@ -48,9 +48,8 @@ enum class Retry {
 /// Returns whether the item may be tried now. Errors: of storage.
 Result<bool> is_due(comparison::Services&, const storage::ItemKey&);
 
-/// Notes a try that took the service down, at the next start; ends the item when it was the third.
-Status note_downfall(comparison::Services&, const WorkItem&);
-/// The same where the item's end is not at hand: after the third try, `attend` ends it.
-Status note_downfall(comparison::Services&, const storage::ItemKey&);
+/// Notes a try that took the service down, at the next start. After the third, `attend` ends the
+/// item. Errors: of storage.
+Status note_downfall(storage::Database&, const storage::ItemKey&, storage::WallMillis now);
 
 }  // namespace torchwatch::nightly

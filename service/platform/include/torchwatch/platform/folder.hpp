@@ -27,8 +27,12 @@ Listing list_folder(const std::filesystem::path& folder);
 Listing list_tree(const std::filesystem::path& folder);
 
 /// Whether `path` names that folder or what lies in it, by the names alone: ".." is resolved, links
-/// are not (free both of them before, where they may differ).
+/// are not (`without_links` follows those of both).
 bool lies_in(const std::filesystem::path& path, const std::filesystem::path& folder);
+
+/// Returns the path with every link on it followed, as far as it exists; unchanged where that
+/// cannot be found out.
+std::filesystem::path without_links(const std::filesystem::path& path);
 
 /// The bytes of files, each counted once, also where trees share it under several names.
 class FileBytes {

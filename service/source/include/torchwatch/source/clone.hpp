@@ -30,7 +30,7 @@ class Clone {
   static Result<Clone> open(CloneSettings, process::ProcessRunner&);
 
   /// Fetches what is new. Errors: unavailable (the server cannot be reached, or has no such
-  /// branch), timed_out, cancelled, conflict (another process fetches).
+  /// branch, or another process fetches), timed_out, cancelled.
   Status refresh(std::stop_token stop);
 
   /// Fetches a commit that no branch of the clone holds. Errors: not_found, when the server does

@@ -8,8 +8,8 @@ namespace torchwatch::storage {
 /// Thins the samples of the comparison that ended longest ago, before `ended_before`: those of
 /// benchmarks whose every verdict is `unchanged` are replaced by their number, median, spread and
 /// digest. What workloads computed goes, as all is compared with it. Samples of incidents,
-/// bisections, self-tests, rechecks and measurements stay. Each comparison is thinned once, in one
-/// transaction. Returns whether there was one.
+/// bisections, self-tests, rechecks and measurements stay, and those that do not match their
+/// digest. Each comparison is thinned once, in one transaction. Returns whether there was one.
 Result<bool> thin_oldest_comparison(Database&, WallMillis ended_before);
 
 /// Removes what processes printed that ended before then. Returns the number of attempts.
