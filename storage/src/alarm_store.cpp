@@ -50,8 +50,8 @@ Result<DataTimes> AlarmStore::times() {
         "FROM comparison AS found JOIN verdict ON comparison_id = found.id " +
         "WHERE found.purpose = 'drill' AND metric = 'time' AND verdict = 'regressed'), 0)");
     times.undelivered = time(
-        "SELECT min(opened_at) FROM outbox JOIN incident ON incident.id = incident_id "
-        "WHERE outbox.state <> 'sent' AND outbox.kind = 'open'");
+        "SELECT min(failing_since) FROM outbox "
+        "WHERE state <> 'sent' AND kind = 'open' AND incident_id IS NOT NULL");
     times.last_delivery = time("SELECT max(sent_at) FROM outbox WHERE sent_at IS NOT NULL");
     return times;
   });

@@ -47,7 +47,8 @@ DecisionRow decision_of(Query& row) {
           .decision = {.by = row.take<std::string>(),
                        .reason = row.take<std::string>(),
                        .at = row.take<WallMillis>(),
-                       .asked_by = row.take<std::string>()}};
+                       .asked_by = row.take<std::string>(),
+                       .event = row.take<Id>()}};
 }
 
 std::string name_of(Id incident) {
@@ -68,7 +69,7 @@ Result<std::vector<IncidentSeriesRow>> series_of(Connection& connection, Id inci
 
 Result<std::vector<DecisionRow>> decisions_on(Connection& connection, Id incident) {
   return all_rows(Query(connection,
-                        "SELECT kind, made_by, reason, made_at, asked_by FROM decision "
+                        "SELECT kind, made_by, reason, made_at, asked_by, event FROM decision "
                         "WHERE incident_id = ? ORDER BY id",
                         incident),
                   decision_of);
@@ -132,8 +133,8 @@ Status keep(Connection& connection, int changed, Id incident, DecisionKind kind,
   TW_TRY(const auto row, incident_of(connection, incident));
   if (changed != 1) return fail(ErrorCode::conflict, refusal_of(row, kind));
   execute(connection,
-          "INSERT INTO decision (incident_id, kind, made_by, reason, made_at, asked_by) "
-          "VALUES (?, ?, ?, ?, ?, ?)",
+          "INSERT INTO decision (incident_id, kind, made_by, reason, made_at, asked_by, event) "
+          "VALUES (?, ?, ?, ?, ?, ?, (SELECT ifnull(max(id), 0) FROM event))",
           incident, kind, decision.by, decision.reason, decision.at, decision.asked_by);
   return {};
 }

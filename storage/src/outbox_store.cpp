@@ -13,7 +13,7 @@ namespace {
 
 const std::string kSelect =
     "SELECT key, incident_id, kind, target, title, body, digest, state, tries, failures, "
-    "not_before, issue_number, answer, last_error, id FROM outbox ";
+    "not_before, issue_number, answer, repository, last_error, id FROM outbox ";
 
 /// No message waits longer: one that does was stored by a clock that was ahead.
 constexpr WallMillis kPauseMax = 2LL * 24 * 3600 * 1000;
@@ -32,8 +32,13 @@ OutboxRow row_of(Query& row) {
                    .not_before = row.take<WallMillis>(),
                    .issue_number = row.take<std::optional<std::int64_t>>(),
                    .answer = row.take<std::string>(),
+                   .repository = row.take<std::string>(),
                    .last_error = row.take<std::string>(),
                    .id = row.take<Id>()};
+}
+
+FiledIn filed_in_of(Query& row) {
+  return {.repository = row.take<std::string>(), .issues = row.take<int>()};
 }
 
 std::string digest_of(const OutboxRow& row) {
@@ -102,9 +107,21 @@ const std::string kHasItsIssue =
     "SELECT 1 FROM outbox AS i WHERE i.incident_id = o.incident_id AND i.target = '' "
     "AND i.kind = 'open' AND i.state = 'sent')) ";
 
+/// Admits what goes to the repository ?3. A number means another issue elsewhere, so what follows
+/// an issue or a reply of another repository waits until that is the configured one again.
+const std::string kIsOfRepository =
+    "AND (?3 = '' OR NOT EXISTS (SELECT 1 FROM outbox AS i WHERE i.incident_id IS o.incident_id "
+    "AND i.alarm_id IS o.alarm_id "
+    "AND i.target IN (o.target, iif(o.kind = 'reply', o.target, '')) AND i.id <= o.id "
+    "AND i.repository <> '' AND i.repository <> ?3)) ";
+
+/// When an incident has been over for so long, its issue would tell of the past.
+constexpr WallMillis kOverFor = 24LL * 3600 * 1000;
+
 /// The message that next_due returns, if its text is whole.
 Result<std::optional<OutboxRow>> first_due(Database& database, WallMillis now,
-                                           const std::vector<OutboxKind>& kinds) {
+                                           const std::vector<OutboxKind>& kinds,
+                                           const std::string& repository) {
   return read(database, [&](Connection& connection) {
     // A message waits for the earlier ones of its incident. Once its `open` is dead there is no
     // issue to comment on. What failed before comes after what did not: a refusal that looks like
@@ -121,8 +138,8 @@ Result<std::optional<OutboxRow>> first_due(Database& database, WallMillis now,
                   "AND e.id < o.id "
                   "AND (e.state IN ('pending', 'sending') OR (e.state = 'dead' AND e.kind = "
                   "'open'))) " +
-                  kHasItsIssue + "ORDER BY failures, id LIMIT 1",
-              now, kPauseMax),
+                  kHasItsIssue + kIsOfRepository + "ORDER BY failures, id LIMIT 1",
+              now, kPauseMax, repository),
         row_of);
   });
 }
@@ -145,12 +162,12 @@ void insert_message(Connection& connection, const std::string& key, OutboxKind k
   execute(
       connection,
       "INSERT INTO outbox (key, incident_id, alarm_id, kind, target, title, body, digest, state, "
-      "not_before) SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, ? "
+      "not_before, repository) SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ? "
       // Nothing is said to an issue that was deleted or moved.
       "WHERE NOT EXISTS (SELECT 1 FROM incident WHERE id = ? AND issue_gone <> '') "
       "ON CONFLICT (key) DO NOTHING",
       key, incident, alarm, kind, row.target, row.title, row.body, digest_of(row),
-      OutboxState::pending, row.not_before, incident);
+      OutboxState::pending, row.not_before, row.repository, incident);
 }
 
 Status OutboxStore::queue(const OutboxRow& row) {
@@ -162,9 +179,10 @@ Status OutboxStore::queue(const OutboxRow& row) {
 }
 
 Result<std::optional<OutboxRow>> OutboxStore::next_due(WallMillis now,
-                                                       const std::vector<OutboxKind>& kinds) {
+                                                       const std::vector<OutboxKind>& kinds,
+                                                       const std::string& repository) {
   while (true) {
-    TW_TRY(auto row, first_due(database_, now, kinds));
+    TW_TRY(auto row, first_due(database_, now, kinds, repository));
     if (!row) return std::nullopt;
     const auto whole = check_digest(*row);
     if (whole) return row;
@@ -183,12 +201,14 @@ Result<OutboxRow> OutboxStore::mark_sending(const std::string& key) {
 }
 
 Status OutboxStore::mark_sent(const std::string& key, std::optional<std::int64_t> issue_number,
-                              WallMillis now, const std::string& answer) {
+                              WallMillis now, const std::string& answer,
+                              const std::string& repository) {
   return write(database_, [&](Connection& connection) -> Status {
     const int changed = execute(connection,
                                 "UPDATE outbox SET state = 'sent', issue_number = ?, sent_at = ?, "
-                                "answer = ?, last_error = '' WHERE key = ? AND state = 'sending'",
-                                issue_number, now, answer, key);
+                                "answer = ?, repository = ?, last_error = '' "
+                                "WHERE key = ? AND state = 'sending'",
+                                issue_number, now, answer, repository, key);
     TW_TRY(const auto row, moved(connection, key, changed, OutboxState::sending));
     if (row.kind == OutboxKind::open) {
       execute(connection, "UPDATE incident SET issue_number = ? WHERE id = ?", issue_number,
@@ -254,18 +274,59 @@ Result<OutboxSubject> OutboxStore::subject_of(const std::string& key) {
                 "LEFT JOIN alarm ON alarm.id = alarm_id WHERE outbox.key = ?",
                 key);
     if (since.next()) subject.since = since.take<WallMillis>();
-    TW_TRY(
-        subject.messages,
-        marked_rows(Query(
-            connection,
-            "SELECT e.key, e.incident_id, e.kind, e.target, e.title, e.body, "
-            "e.digest, e.state, e.tries, e.failures, e.not_before, "
-            "e.issue_number, e.answer, e.last_error, e.id FROM outbox AS o JOIN outbox AS e ON " +
-                kSameSubject + "WHERE o.key = ? ORDER BY e.id",
-            key)));
+    TW_TRY(subject.messages,
+           marked_rows(Query(connection,
+                             "SELECT e.key, e.incident_id, e.kind, e.target, e.title, e.body, "
+                             "e.digest, e.state, e.tries, e.failures, e.not_before, "
+                             "e.issue_number, e.answer, e.repository, e.last_error, e.id FROM "
+                             "outbox AS o JOIN outbox AS e ON " +
+                                 kSameSubject + "WHERE o.key = ? ORDER BY e.id",
+                             key)));
     const auto own = std::ranges::find(subject.messages, key, &OutboxRow::key);
     if (own != subject.messages.end()) TW_TRY_VOID(check_digest(*own));
     return subject;
+  });
+}
+
+Result<std::vector<FiledIn>> OutboxStore::filed_in() {
+  return read(database_, [](Connection& connection) {
+    return all_rows(Query(connection,
+                          "SELECT repository, count(*) FROM outbox "
+                          "WHERE kind = 'open' AND state = 'sent' "
+                          "GROUP BY repository ORDER BY repository"),
+                    filed_in_of);
+  });
+}
+
+Status OutboxStore::move_issues(const std::string& from, const std::string& to) {
+  return write(database_, [&](Connection& connection) -> Status {
+    execute(connection,
+            "UPDATE outbox SET repository = ? WHERE repository = ? "
+            "AND (repository <> '' OR (state = 'sent' AND kind IN ('open', 'reply')))",
+            to, from);
+    return {};
+  });
+}
+
+Status OutboxStore::leave_out_ended(WallMillis now) {
+  return write(database_, [&](Connection& connection) -> Status {
+    const std::string untried =
+        "SELECT 1 FROM outbox AS o WHERE o.kind = 'open' AND o.state = 'pending' "
+        "AND o.failures = 0 AND ";
+    execute(connection,
+            "UPDATE incident SET unfiled = 'it was over before an issue could be filed' "
+            "WHERE closed_at < ? AND EXISTS (" +
+                untried + "o.incident_id = incident.id)",
+            now - kOverFor);
+    execute(connection,
+            "DELETE FROM outbox WHERE state <> 'sent' AND state = 'pending' AND (incident_id IN "
+            "(SELECT id FROM incident WHERE closed_at < ?1 AND EXISTS (" +
+                untried +
+                "o.incident_id = incident.id)) OR alarm_id IN "
+                "(SELECT id FROM alarm WHERE ended_at < ?1 AND EXISTS (" +
+                untried + "o.alarm_id = alarm.id)))",
+            now - kOverFor);
+    return {};
   });
 }
 

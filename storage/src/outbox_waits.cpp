@@ -6,13 +6,13 @@
 
 namespace torchwatch::storage {
 
-Status OutboxWaits::note(WallMillis now) {
+Status OutboxWaits::note(WallMillis now, bool can_deliver) {
   return write(database_, [&](Connection& connection) -> Status {
     // `state <> 'sent'` is what the index of such messages says.
     execute(connection,
-            "UPDATE outbox SET failing_since = ? WHERE state <> 'sent' AND failures > 0 "
+            "UPDATE outbox SET failing_since = ? WHERE state <> 'sent' AND failures >= ? "
             "AND failing_since IS NULL",
-            now);
+            now, can_deliver ? 1 : 0);
     return {};
   });
 }

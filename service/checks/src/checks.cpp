@@ -77,6 +77,21 @@ CheckResult check_database(const fs::path& path) {
              "restore a backup of " + path.string());
 }
 
+/// "a/b has 3 of the issues"; empty where all are in [github] repository, or it was not noted.
+std::string issues_elsewhere(const config::Config& config, storage::Database& database) {
+  std::string text;
+  const auto places = storage::OutboxStore(database).filed_in();
+  if (!places) return text;
+  for (const auto& place : *places) {
+    const bool is_ours =
+        place.repository.empty() || lower(place.repository) == lower(config.github.repository);
+    if (is_ours) continue;
+    text += (text.empty() ? "" : ", ") + place.repository + " has " + std::to_string(place.issues) +
+            " of the issues";
+  }
+  return text;
+}
+
 /// What has reached the tracker, as far as the database says.
 CheckResult check_delivery(const config::Config& config) {
   const std::string what = "delivery of issues";
@@ -91,6 +106,10 @@ CheckResult check_delivery(const config::Config& config) {
   const auto last = times->last_delivery
                         ? "the last one at " + platform::date_and_minute(*times->last_delivery)
                         : std::string("none yet");
+  if (const auto elsewhere = issues_elsewhere(config, **database); !elsewhere.empty()) {
+    return bad(Severity::warning, what, last + ", " + elsewhere,
+               "what follows those waits, untouched, until [github] repository names theirs again");
+  }
   if (unsent->empty()) return good(what, last + ", nothing waits");
   return bad(Severity::warning, what, last + ", " + std::to_string(unsent->size()) + " not sent",
              "`torchwatch outbox list` says why");

@@ -186,9 +186,9 @@ void add_reports(std::vector<Key>& table) {
   table.push_back(key("github", "labels", &C::github, &C::Github::labels,
                       distinct("labels, each once"),
                       "Labels of new issues. GitHub drops them if the token may not push."));
-  table.push_back(key("github", "assignees", &C::github, &C::Github::assignees, logins(),
-                      "Who new issues are assigned to. GitHub refuses an issue with a name that "
-                      "it does not know."));
+  table.push_back(key("github", "assignees", &C::github, &C::Github::assignees, users(),
+                      "Who new issues are assigned to. GitHub leaves out who cannot be assigned "
+                      "there."));
   table.push_back(key("github", "cc", &C::github, &C::Github::cc, logins(),
                       "Who new issues mention: logins, or teams as owner/team."));
   table.push_back(key("github", "statuses", &C::github, &C::Github::statuses, Allowed<bool>{},

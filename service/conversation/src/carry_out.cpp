@@ -186,6 +186,7 @@ void add_once(json& list, const T& text) {
 void take_series(const Command& command, const IncidentRow& incident, json& body) {
   auto workloads = json::array();
   auto configurations = json::array();
+  auto variants = json::array();
   auto metrics = json::array();
   for (const auto& [series, ratio, low, high, before, after] : incident.series) {
     const auto configuration = to_string(series.benchmark.configuration);
@@ -197,10 +198,13 @@ void take_series(const Command& command, const IncidentRow& incident, json& body
     if (!is_meant) continue;
     add_once(workloads, series.benchmark.workload);
     add_once(configurations, configuration);
+    add_once(variants, to_string(series.benchmark.variant));
     add_once(metrics, metric);
   }
   if (!workloads.empty()) body["workloads"] = workloads;
   if (!configurations.empty()) body["configurations"] = configurations;
+  const bool is_default = variants == json::array({to_string(Variant{})});
+  if (!variants.empty() && !is_default) body["variants"] = variants;
   if (!metrics.empty()) body["metrics"] = metrics;
 }
 

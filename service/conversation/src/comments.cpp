@@ -245,12 +245,16 @@ Result<std::string> answer_comment(const Parts& parts, comparison::Services& ser
     return fail(ErrorCode::invalid, "a comment without its id or its author");
   }
   if (row.login == own_login) return std::string("our own comment");
+  const auto& repository = services.config.github.repository;
+  const auto stands_in = text_of(body, "repository");
+  const bool is_elsewhere = !stands_in.empty() && lower(stands_in) != lower(repository);
+  if (is_elsewhere) return "a comment in " + stands_in;
   storage::ConversationStore store(services.database);
   TW_TRY(const auto known, store.find_command(row.comment));
   if (known) return std::string("answered already");
   auto parsed = parse_command(text_of(body, "text"), parts.settings.command_prefix);
   if (std::holds_alternative<std::monostate>(parsed)) return std::string("no command");
-  TW_TRY(row.incident, store.incident_of_issue(row.issue));
+  TW_TRY(row.incident, store.incident_of_issue(row.issue, repository));
   TW_TRY(const bool permitted, is_permitted(answering, parsed));
   if (!permitted) return turn_away(answering);
   if (const auto* mistake = std::get_if<Mistake>(&parsed)) return explain(answering, *mistake);

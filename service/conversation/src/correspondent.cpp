@@ -1,5 +1,6 @@
 #include "torchwatch/conversation/correspondent.hpp"
 
+#include <algorithm>
 #include <exception>
 #include <utility>
 
@@ -12,9 +13,11 @@ constexpr std::chrono::seconds kLookAgainAfter{60};
 }  // namespace
 
 Correspondent::Correspondent(Parts parts, Note note)
-    : inbox_(std::move(parts)),
+    : rest_(parts.settings.poll.count() > 0 ? std::min(parts.settings.poll, kLookAgainAfter)
+                                            : kLookAgainAfter),
+      inbox_(std::move(parts)),
       note_(std::move(note)),
-      rounds_(kLookAgainAfter, [this](const std::stop_token& stop) { work(stop); }) {}
+      rounds_(rest_, [this](const std::stop_token& stop) { work(stop); }) {}
 
 /// An exception is a fault of ours. It costs one round, not the service.
 void Correspondent::work(const std::stop_token& stop) {

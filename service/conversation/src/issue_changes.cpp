@@ -171,7 +171,8 @@ Result<std::string> read_events(const Reading& reading, const storage::ReceivedR
 Result<std::string> read_back(comparison::Services& services, const TrackerReader& reader,
                               const std::string& own_login, const storage::ReceivedRow& row) {
   storage::ConversationStore store(services.database);
-  TW_TRY(const auto incident, store.incident_of_issue(row.issue));
+  TW_TRY(const auto incident,
+         store.incident_of_issue(row.issue, services.config.github.repository));
   if (!incident) return std::string("not an issue of an incident");
   TW_TRY(const auto gone, store.why_gone(*incident));
   if (!gone.empty()) return gone;

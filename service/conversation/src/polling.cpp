@@ -35,8 +35,8 @@ ReceivedRow look_at(std::int64_t issue, const std::string& when) {
 
 Status receive_issue(comparison::Services& services, const json& item) {
   const auto number = number_of(item, "number");
-  TW_TRY(const auto incident,
-         storage::ConversationStore(services.database).incident_of_issue(number));
+  TW_TRY(const auto incident, storage::ConversationStore(services.database)
+                                  .incident_of_issue(number, services.config.github.repository));
   if (!incident) return {};
   return receive(services, look_at(number, text_of(item, "updated_at")));
 }
@@ -55,7 +55,8 @@ Status receive_comment(comparison::Services& services, const std::string& prefix
                   .kind = storage::ReceivedKind::comment,
                   .action = "created",
                   .issue = comment.issue,
-                  .body_json = json{{"comment", comment.id},
+                  .body_json = json{{"repository", services.config.github.repository},
+                                    {"comment", comment.id},
                                     {"text", comment.text},
                                     {"at", comment.created_at},
                                     {"login", comment.author.login},
@@ -89,7 +90,9 @@ Status look_for_changes(comparison::Services& services, const TrackerReader& rea
   TW_TRY_VOID(read_list(services, reader, "comments", "/issues/comments", [&](const json& item) {
     return receive_comment(services, command_prefix, item);
   }));
-  TW_TRY(const auto open, storage::ConversationStore(services.database).open_issues());
+  TW_TRY(
+      const auto open,
+      storage::ConversationStore(services.database).open_issues(services.config.github.repository));
   const auto day = "day-" + std::to_string(services.clock.wall_now() / kDay);
   for (const auto issue : open) TW_TRY_VOID(receive(services, look_at(issue, day)));
   return {};

@@ -201,6 +201,8 @@ Result<storage::OutboxRow> message_of(comparison::Services& services, const Comm
   message.kind = storage::OutboxKind::reply;
   message.target = "comment/" + std::to_string(command.comment);
   message.title = "issue/" + std::to_string(command.issue);
+  // What follows goes where the first is.
+  if (command.replies == 1) message.repository = services.config.github.repository;
   message.body = report::with_marker(command.said, message.key, secret);
   return message;
 }

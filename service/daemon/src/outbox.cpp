@@ -41,7 +41,10 @@ Result<Outbox> Outbox::open(Application& application) {
 Result<std::string> Outbox::deliver(std::stop_token stop) {
   if (!parts_) return std::string();
   const auto tokens_read = parts_->credentials.refresh();
-  if (!tokens_read) return tokens_read.error().text();
+  if (!tokens_read) {
+    TW_TRY_VOID(parts_->waits.note(parts_->clock.wall_now(), false));
+    return tokens_read.error().text();
+  }
   if (std::exchange(parts_->tokens_read, *tokens_read) != *tokens_read) {
     TW_TRY_VOID(parts_->sender.retry_now());
   }

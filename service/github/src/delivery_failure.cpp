@@ -70,6 +70,10 @@ bool says(const platform::HttpResponse& response, std::string_view words) {
   return message_of(response).find(words) != std::string::npos;
 }
 
+bool is_locked(const platform::HttpResponse& response) {
+  return response.status == 403 && says(response, "is locked");
+}
+
 /// A query is long, and says nothing of why the request failed.
 std::string without_query(const std::string& request) {
   return request.substr(0, request.find('?'));
@@ -104,7 +108,7 @@ Meaning meaning_of(const platform::HttpResponse& response, const std::string& re
           "[github] token_file names"};
     case 403:
       // GitHub says that of one conversation by the status that it has for rights.
-      if (says(response, "is locked")) return {"the conversation is locked", false};
+      if (is_locked(response)) return {"the conversation is locked", false};
       return {forbidden_sentence(response, repository)};
     case 404:
       return {"repository " + repository +
@@ -132,6 +136,7 @@ DeliveryFailure failure_of(const platform::HttpResponse& response, const std::st
   DeliveryFailure failure;
   failure.is_for_all = meaning.is_for_all;
   failure.status = response.status;
+  failure.is_locked = is_locked(response);
   failure.is_refusal =
       !limited && response.status >= 400 && response.status < 500 && response.status != 401;
   if (limited || response.status >= 500) failure.wait = wait_asked_for(response, now);

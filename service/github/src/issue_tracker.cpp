@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "refusals.hpp"
 #include "torchwatch/records/suggestion.hpp"
 
 namespace torchwatch::github {
@@ -57,12 +58,34 @@ Delivered<bool> search_pages(const GithubApi& api, WebAddress at,
     if (!page->next) return false;
     at = *page->next;
   }
-  return tl::unexpected(
-      failure_of(Error{ErrorCode::corrupt, at.text() + ": the list does not end within " +
-                                               std::to_string(kPagesMax) + " pages"}));
+  // Others need not read so much.
+  return tl::unexpected(DeliveryFailure{.sentence = at.text() + ": the list does not end within " +
+                                                    std::to_string(kPagesMax) + " pages"});
 }
 
 }  // namespace
+
+std::string id_of(const json& item) {
+  const auto found = item.find("id");
+  if (found == item.end() || !found->is_number_integer()) return "";
+  return std::to_string(found->get<std::int64_t>());
+}
+
+Delivered<std::optional<std::string>> find_comment(const GithubApi& api, std::int64_t issue,
+                                                   const std::string& marker) {
+  const auto account = api.account();
+  if (!account) return tl::unexpected(account.error());
+  std::optional<std::string> id;
+  const auto is_found = [&](const json& comment) {
+    if (!is_ours(comment, marker, *account)) return false;
+    id = id_of(comment);
+    return true;
+  };
+  const auto searched = search_pages(
+      api, api.address("/issues/" + std::to_string(issue) + "/comments?per_page=100"), is_found);
+  if (!searched) return tl::unexpected(missing_issue(searched.error(), api));
+  return id;
+}
 
 Delivered<std::optional<std::int64_t>> IssueTracker::find_issue(const std::string& marker,
                                                                 platform::WallMillis since) const {
@@ -94,34 +117,37 @@ Delivered<std::int64_t> IssueTracker::open_issue(const std::string& title,
   json issue{{"title", title}, {"body", body}};
   // Without push access GitHub drops the labels silently and still opens the issue.
   if (!settings_.labels.empty()) issue["labels"] = settings_.labels;
-  if (!settings_.assignees.empty()) issue["assignees"] = settings_.assignees;
   const auto answer = api_.write("POST", "/issues", issue);
   if (!answer) return tl::unexpected(answer.error());
   if (const auto number = number_of(*answer)) {
-    note_left_out(*answer, *number);
+    if (const auto names = left_out(settings_.labels, *answer, "labels", "name"); !names.empty()) {
+      logger_.warning(
+          "GitHub left labels out of a new issue, as it does where the token may not push to the "
+          "repository:" +
+              names,
+          {{"issue", *number}});
+    }
     return *number;
   }
   return tl::unexpected(
       failure_of(Error{ErrorCode::corrupt, "POST /issues: the answer lacks the issue's number"}));
 }
 
-void IssueTracker::note_left_out(const json& issue, std::int64_t number) const {
-  auto names = left_out(settings_.labels, issue, "labels", "name");
-  names += left_out(settings_.assignees, issue, "assignees", "login");
-  if (names.empty()) return;
+Delivered<bool> IssueTracker::assign(std::int64_t issue,
+                                     const std::vector<std::string>& logins) const {
+  // GitHub refuses to open, or to change, an issue with a name that it cannot assign; here it
+  // leaves that name out.
+  const auto answer = api_.write("POST", "/issues/" + std::to_string(issue) + "/assignees",
+                                 json{{"assignees", logins}});
+  if (!answer) return tl::unexpected(answer.error());
+  const auto names = left_out(logins, *answer, "assignees", "login");
+  if (names.empty()) return true;
   logger_.warning(
-      "GitHub left labels or assignees out of a new issue, as it does where the token may not push "
-      "to the repository:" +
+      "GitHub did not assign an issue, as it does where the token may not push to the repository "
+      "or somebody may not be assigned there:" +
           names,
-      {{"issue", number}});
-}
-
-Delivered<bool> IssueTracker::has_comment(std::int64_t issue, const std::string& marker) const {
-  const auto account = api_.account();
-  if (!account) return tl::unexpected(account.error());
-  return search_pages(api_,
-                      api_.address("/issues/" + std::to_string(issue) + "/comments?per_page=100"),
-                      [&](const json& comment) { return is_ours(comment, marker, *account); });
+      {{"issue", issue}});
+  return true;
 }
 
 Delivered<bool> IssueTracker::add_comment(std::int64_t issue, const std::string& body) const {

@@ -8,6 +8,7 @@
 #include "senders.hpp"
 #include "torchwatch/issues/issue.hpp"
 #include "torchwatch/platform/failpoint.hpp"
+#include "torchwatch/records/suggestion.hpp"
 #include "torchwatch/storage/outbox_waits.hpp"
 
 namespace torchwatch::github {
@@ -52,21 +53,28 @@ Delivered<bool> pass(std::string_view failpoint) {
 Sent send_open(const OutboxRow& message, const Sending& sending) {
   const auto& tracker = sending.tracker;
   auto found = tracker.find_issue(marker_of(message), sending.subject.since - kClockDoubt);
-  if (!found || *found) return found;
+  if (!found) return found;
+  if (*found) return assign_all(**found, sending);
   if (auto ok = pass("outbox.before_post"); !ok) return tl::unexpected(std::move(ok).error());
   const auto number = tracker.open_issue(message.title, with_marker(message));
   if (!number) return tl::unexpected(number.error());
   if (auto ok = pass("outbox.after_post"); !ok) return tl::unexpected(std::move(ok).error());
-  return *number;
+  return assign_all(*number, sending);
 }
 
-Delivered<bool> send_comment(const OutboxRow& message, std::int64_t issue,
-                             const IssueTracker& tracker) {
+Delivered<bool> send_comment(const OutboxRow& message, std::int64_t issue, const Sending& sending) {
   if (message.body.empty()) return true;
-  auto is_there = tracker.has_comment(issue, marker_of(message));
-  if (!is_there || *is_there) return is_there;
+  const auto found = find_comment(sending.api, issue, marker_of(message));
+  if (!found) return tl::unexpected(found.error());
+  if (*found) return true;
   if (auto ok = pass("outbox.before_post"); !ok) return ok;
-  if (auto added = tracker.add_comment(issue, with_marker(message)); !added) return added;
+  const auto added = sending.tracker.add_comment(issue, with_marker(message));
+  if (!added && added.error().is_locked) {
+    // What is done to the issue does not depend on what is said.
+    sending.logger.warning("a comment is left out: " + added.error().sentence, {{"issue", issue}});
+    return true;
+  }
+  if (!added) return tl::unexpected(missing_issue(added.error(), sending.api));
   return pass("outbox.after_post");
 }
 
@@ -89,13 +97,20 @@ Sent send_follow_up(const OutboxRow& message, const Sending& sending) {
     return tl::unexpected(
         DeliveryFailure{.sentence = "there is no issue that could be commented on"});
   }
-  if (auto said = send_comment(message, *issue, sending.tracker); !said) {
+  if (auto said = send_comment(message, *issue, sending); !said) {
     return tl::unexpected(std::move(said).error());
   }
   if (auto set = set_state(message.kind, *issue, sending.tracker); !set) {
-    return tl::unexpected(std::move(set).error());
+    return tl::unexpected(missing_issue(std::move(set).error(), sending.api));
   }
   return issue;
+}
+
+/// The name that a repository has now; empty where GitHub does not say it.
+std::string name_of(const nlohmann::json& repository) {
+  const bool has_name = repository.is_object() && repository.contains("full_name") &&
+                        repository.at("full_name").is_string();
+  return has_name ? repository.at("full_name").get<std::string>() : "";
 }
 
 /// A comment about an incident is said once; one about a comparison is edited.
@@ -139,14 +154,16 @@ Result<Delivery> OutboxSender::deliver_due(std::stop_token stop) {
   TW_TRY(const GithubApi commits, GithubApi::create(http_, clock_, place, stop));
   const IssueTracker tracker(api, settings_, logger_);
   const PlacedMessages placed(commits, place.repository);
+  TW_TRY_VOID(find_own_issues(api));
   Delivery delivery;
   auto kinds = kKinds;
   std::string problem;
   while (!stop.stop_requested() && clock_.monotonic_now() >= quiet_until_) {
-    TW_TRY(auto message, outbox_.next_due(clock_.wall_now(), kinds));
+    TW_TRY(auto message, outbox_.next_due(clock_.wall_now(), kinds, settings_.repository));
     if (!message) break;
     TW_TRY(const auto subject, outbox_.subject_of(message->key));
-    const Sending sending{subject, outbox_, tracker, placed, api, settings_, http_, clock_, stop};
+    const Sending sending{subject,   outbox_, tracker, placed, api,
+                          settings_, http_,   clock_,  stop,   logger_};
     const auto kind = message->kind;
     delivery.problem.clear();
     TW_TRY_VOID(deliver(std::move(*message), sending, delivery));
@@ -158,6 +175,29 @@ Result<Delivery> OutboxSender::deliver_due(std::stop_token stop) {
   }
   delivery.problem = problem;
   return delivery;
+}
+
+Status OutboxSender::find_own_issues(const GithubApi& api) {
+  if (knows_own_issues_) return {};
+  const auto& own = settings_.repository;
+  TW_TRY_VOID(outbox_.leave_out_ended(clock_.wall_now()));
+  TW_TRY_VOID(outbox_.move_issues("", own));
+  TW_TRY(const auto places, outbox_.filed_in());
+  for (const auto& place : places) {
+    if (lower(place.repository) == lower(own)) continue;
+    const auto found = api.find(api.root_address("/repos/" + place.repository));
+    if (!found && !found.error().is_refusal) return {};  // it is asked for again
+    const auto name = found ? name_of(found->body) : std::string();
+    if (lower(name) == lower(own)) {
+      TW_TRY_VOID(outbox_.move_issues(place.repository, own));
+      continue;
+    }
+    logger_.warning("[github] repository is " + own + ": what follows the issues in " +
+                        place.repository + " waits until it is that one again",
+                    {{"issues", place.issues}});
+  }
+  knows_own_issues_ = true;
+  return {};
 }
 
 Status OutboxSender::retry_now() {
@@ -190,9 +230,9 @@ Delivered<Receipt> OutboxSender::send(const OutboxRow& message, const Sending& s
                                                       std::string(to_string(message.kind))});
   }
   if (sender->opens_issue && !has_labels_) {
-    if (auto made = make_labels(sending.api, settings_); !made) {
-      return tl::unexpected(std::move(made).error());
-    }
+    auto made = make_labels(sending.api, settings_);
+    if (!made) return tl::unexpected(std::move(made).error());
+    if (!*made) logger_.warning("the token may not make the labels that the repository lacks");
     has_labels_ = true;
   }
   const auto number = sender->send(message, sending);
@@ -212,7 +252,10 @@ Status OutboxSender::deliver(OutboxRow message, const Sending& sending, Delivery
   // Broken off, it stays in `sending` and is looked up the next time.
   if (!sent && sending.stop.stop_requested()) return {};
   if (!sent) return postpone(message, sent.error(), delivery);
-  TW_TRY_VOID(outbox_.mark_sent(message.key, sent->number, clock_.wall_now(), sent->answer));
+  // Pull requests and commits are those of another repository.
+  const bool is_issue = !PlacedMessages::takes(message.kind);
+  TW_TRY_VOID(outbox_.mark_sent(message.key, sent->number, clock_.wall_now(), sent->answer,
+                                is_issue ? settings_.repository : std::string()));
   settled_at_.erase(message.key);
   ++delivery.sent;
   logger_.info("message delivered",

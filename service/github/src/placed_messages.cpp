@@ -1,5 +1,6 @@
 #include "placed_messages.hpp"
 
+#include "issue_tracker.hpp"
 #include "refusals.hpp"
 #include "torchwatch/issues/issue.hpp"
 #include "torchwatch/platform/failpoint.hpp"
@@ -12,7 +13,6 @@ using nlohmann::json;
 using storage::OutboxKind;
 using storage::OutboxRow;
 
-constexpr int kPagesMax = 200;
 constexpr int kNotFound = 404;
 
 /// "commit/5d1c..." gives "5d1c...".
@@ -28,12 +28,6 @@ tl::unexpected<DeliveryFailure> damaged(const OutboxRow& message) {
 bool is_number(const std::string& text) {
   return !text.empty() && text.size() < 12 &&
          text.find_first_not_of("0123456789") == std::string::npos;
-}
-
-std::string id_of(const json& item) {
-  const auto found = item.find("id");
-  if (found == item.end() || !found->is_number_integer()) return "";
-  return std::to_string(found->get<std::int64_t>());
 }
 
 std::string text_of(const json& item, const char* member) {
@@ -115,26 +109,6 @@ Delivered<Receipt> PlacedMessages::send_check(const OutboxRow& message,
   return receipt(api_.write("PATCH", "/check-runs/" + known, change), kChecks);
 }
 
-Delivered<std::optional<std::string>> PlacedMessages::find_comment(
-    const std::string& issue, const std::string& marker) const {
-  const auto account = api_.account();
-  if (!account) return tl::unexpected(account.error());
-  auto at = api_.address("/issues/" + issue + "/comments?per_page=100");
-  for (int count = 0; count < kPagesMax; ++count) {
-    const auto page = api_.get_page(at);
-    if (!page) return tl::unexpected(refused_place(page.error(), api_, repository_, kComments));
-    for (const auto& comment : page->items) {
-      // Anybody can copy a marker.
-      const bool is_ours = comment.is_object() && account->wrote(comment) &&
-                           text_of(comment, "body").find(marker) != std::string::npos;
-      if (is_ours) return id_of(comment);
-    }
-    if (!page->next) break;
-    at = *page->next;
-  }
-  return std::nullopt;
-}
-
 Delivered<Receipt> PlacedMessages::send_comment(const OutboxRow& message,
                                                 const std::string& earlier) const {
   const auto issue = place_of(message);
@@ -146,9 +120,9 @@ Delivered<Receipt> PlacedMessages::send_comment(const OutboxRow& message,
     // Somebody deleted it: a new one takes its place.
     if (edited || !is_gone(edited.error())) return receipt(std::move(edited), kComments);
   }
-  auto found = find_comment(issue, *marker);
-  if (!found) return tl::unexpected(std::move(found).error());
-  if (found->value_or("") != "") return Receipt{.answer = **found};
+  const auto found = find_comment(api_, std::stoll(issue), *marker);
+  if (!found) return tl::unexpected(refused(found.error(), repository_, kComments));
+  if (!found->value_or("").empty()) return Receipt{.answer = **found};
   return receipt(api_.write("POST", "/issues/" + issue + "/comments", body), kComments);
 }
 

@@ -37,8 +37,6 @@ class PlacedMessages {
   Delivered<Receipt> send_comment(const storage::OutboxRow&, const std::string& earlier) const;
   Delivered<std::optional<std::string>> find_check(const std::string& sha,
                                                    const nlohmann::json& run) const;
-  Delivered<std::optional<std::string>> find_comment(const std::string& issue,
-                                                     const std::string& marker) const;
   Delivered<Receipt> receipt(Delivered<nlohmann::json>, const std::string& right) const;
 
   const GithubApi& api_;

@@ -23,14 +23,13 @@ DeliveryFailure refused(DeliveryFailure failure, const std::string& repository,
   return failure;
 }
 
-DeliveryFailure refused_place(DeliveryFailure failure, const GithubApi& api,
-                              const std::string& repository, const std::string& right) {
-  const bool is_missing = failure.is_refusal && failure.status == kNotFound;
-  if (!is_missing) return refused(std::move(failure), repository, right);
+DeliveryFailure missing_issue(DeliveryFailure failure, const GithubApi& api) {
+  const bool is_missing = failure.is_refusal && failure.is_for_all && failure.status == kNotFound;
+  if (!is_missing) return failure;
   const auto seen = api.find(api.address(""));
-  if (!seen || seen->status != kFound) return refused(std::move(failure), repository, right);
+  if (!seen || seen->status != kFound) return failure;
   failure.is_for_all = false;
-  failure.sentence = "there is no such issue or pull request in " + repository + " (404)";
+  failure.sentence = "there is no such issue or pull request in " + api.repository() + " (404)";
   return failure;
 }
 

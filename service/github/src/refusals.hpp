@@ -19,10 +19,9 @@ inline constexpr const char* kIssues = "Issues: read and write";
 /// as a right.
 DeliveryFailure refused(DeliveryFailure, const std::string& repository, const std::string& right);
 
-/// The same of a place that was read: one that is not there, in a repository that can be seen, is
-/// not there.
-DeliveryFailure refused_place(DeliveryFailure, const GithubApi&, const std::string& repository,
-                              const std::string& right);
+/// What became of a request about an issue or a pull request: one that is not there, in a
+/// repository that can be seen, is the fault of this message alone.
+DeliveryFailure missing_issue(DeliveryFailure, const GithubApi&);
 
 /// Whether the message waits for a right of the token, and others are sent meanwhile.
 bool waits_alone(const DeliveryFailure&);

@@ -3,6 +3,8 @@
 #include <charconv>
 #include <optional>
 
+#include "issue_tracker.hpp"
+#include "refusals.hpp"
 #include "torchwatch/platform/failpoint.hpp"
 
 namespace torchwatch::github {
@@ -41,35 +43,6 @@ bool is_outdated(const OutboxRow& message, const std::vector<OutboxRow>& of_targ
   return !of_target.empty() && of_target.back().id > message.id;
 }
 
-std::string id_of(const json& comment) {
-  const bool has_id = comment.is_object() && comment.contains("id");
-  return has_id && comment.at("id").is_number_integer()
-             ? std::to_string(comment.at("id").get<std::int64_t>())
-             : "";
-}
-
-Delivered<std::string> find_comment(std::int64_t issue, const std::string& marker,
-                                    const GithubApi& api) {
-  const auto account = api.account();
-  if (!account) return tl::unexpected(account.error());
-  std::optional<WebAddress> at =
-      api.address("/issues/" + std::to_string(issue) + "/comments?per_page=100");
-  while (at) {
-    auto page = api.get_page(*at);
-    if (!page) return tl::unexpected(std::move(page).error());
-    for (const auto& comment : page->items) {
-      // Anybody can copy a marker.
-      const bool is_of_account = comment.is_object() && account->wrote(comment);
-      const auto body = is_of_account ? comment.find("body") : comment.end();
-      const bool is_ours = body != comment.end() && body->is_string() &&
-                           body->get_ref<const std::string&>().find(marker) != std::string::npos;
-      if (is_ours) return id_of(comment);
-    }
-    at = std::move(page->next);
-  }
-  return std::string();
-}
-
 Delivered<bool> pass(std::string_view failpoint) {
   if (auto status = platform::failpoint(failpoint); !status) {
     return tl::unexpected(failure_of(status.error()));
@@ -79,12 +52,13 @@ Delivered<bool> pass(std::string_view failpoint) {
 
 Delivered<std::string> add(std::int64_t issue, const OutboxRow& message, const std::string& marker,
                            const GithubApi& api) {
-  auto found = find_comment(issue, marker, api);
-  if (!found || !found->empty()) return found;
+  auto found = find_comment(api, issue, marker);
+  if (!found) return tl::unexpected(std::move(found).error());
+  if (!found->value_or("").empty()) return **std::move(found);
   if (auto ok = pass("outbox.before_post"); !ok) return tl::unexpected(std::move(ok).error());
   const auto made = api.write("POST", "/issues/" + std::to_string(issue) + "/comments",
                               json{{"body", message.body}});
-  if (!made) return tl::unexpected(made.error());
+  if (!made) return tl::unexpected(missing_issue(made.error(), api));
   if (auto ok = pass("outbox.after_post"); !ok) return tl::unexpected(std::move(ok).error());
   if (auto id = id_of(*made); !id.empty()) return id;
   return tl::unexpected(

@@ -7,6 +7,7 @@
 #include "torchwatch/issues/issue.hpp"
 #include "torchwatch/issues/notices.hpp"
 #include "torchwatch/records/hex.hpp"
+#include "torchwatch/records/suggestion.hpp"
 
 namespace torchwatch::github {
 namespace {
@@ -18,6 +19,7 @@ using storage::OutboxRow;
 /// GitHub's clock and this machine's may differ by this much.
 constexpr platform::WallMillis kClockDoubt = 24LL * 3600 * 1000;
 constexpr int kLabelPagesMax = 50;
+constexpr int kUnprocessable = 422;
 
 tl::unexpected<DeliveryFailure> cannot_be_sent(const OutboxRow& message) {
   return tl::unexpected(
@@ -52,6 +54,16 @@ Result<std::optional<std::int64_t>> issue_of_incident(const OutboxRow& message,
   return issue_of(messages);
 }
 
+/// The title that the issue was given last.
+std::string title_sent(const std::vector<OutboxRow>& messages) {
+  std::string title;
+  for (const auto& message : messages) {
+    const bool has_title = message.kind == OutboxKind::open || message.kind == OutboxKind::edit;
+    if (has_title && message.state == storage::OutboxState::sent) title = message.title;
+  }
+  return title;
+}
+
 /// The same settings for the repository whose commits are searched.
 GithubSettings for_commits(const GithubSettings& settings) {
   auto of_commits = settings;
@@ -76,23 +88,6 @@ Delivered<std::string> author_of(const GithubApi& commits, const std::string& sh
   return is_person ? text_of(author, "login") : "";
 }
 
-/// Adds a login to those whom the issue is assigned to.
-Sent assign(const std::string& login, std::int64_t issue, const Sending& sending) {
-  const auto path = "/issues/" + std::to_string(issue);
-  const auto& repository = sending.settings.repository;
-  const auto now = sending.api.read(path);
-  if (!now) return tl::unexpected(refused_place(now.error(), sending.api, repository, kIssues));
-  std::vector<std::string> logins;
-  for (const auto& assignee : now->value("assignees", json::array())) {
-    if (assignee.is_object()) logins.push_back(text_of(assignee, "login"));
-  }
-  if (std::ranges::find(logins, login) != logins.end()) return issue;
-  logins.push_back(login);
-  const auto changed = sending.api.write("PATCH", path, {{"assignees", logins}});
-  if (!changed) return tl::unexpected(refused(changed.error(), repository, kIssues));
-  return issue;
-}
-
 Sent assign_author(const std::string& sha, const OutboxRow& message, const Sending& sending) {
   if (!is_commit(sha)) return cannot_be_sent(message);
   const auto settings = for_commits(sending.settings);
@@ -103,7 +98,9 @@ Sent assign_author(const std::string& sha, const OutboxRow& message, const Sendi
   const auto issue = issue_of_incident(message, sending);
   if (!issue) return tl::unexpected(failure_of(issue.error()));
   if (login->empty() || !*issue) return std::nullopt;
-  return assign(*login, **issue, sending);
+  const auto done = sending.tracker.assign(**issue, {*login});
+  if (!done) return tl::unexpected(refused(done.error(), sending.settings.repository, kIssues));
+  return *issue;
 }
 
 /// The pull request that brought a commit; nothing where GitHub knows none.
@@ -138,9 +135,11 @@ Sent send_edit(const OutboxRow& message, const Sending& sending) {
   if (!issue) {
     return tl::unexpected(DeliveryFailure{.sentence = "there is no issue that could be edited"});
   }
-  const auto changed = sending.api.write("PATCH", "/issues/" + std::to_string(*issue),
-                                         {{"title", message.title}, {"body", message.body}});
-  if (!changed) return tl::unexpected(changed.error());
+  json change{{"body", message.body}};
+  // A title that somebody else gave the issue stays until there is another one to give.
+  if (message.title != title_sent(sending.subject.messages)) change["title"] = message.title;
+  const auto changed = sending.api.write("PATCH", "/issues/" + std::to_string(*issue), change);
+  if (!changed) return tl::unexpected(missing_issue(changed.error(), sending.api));
   return issue;
 }
 
@@ -152,10 +151,20 @@ Sent send_own_issue(const OutboxRow& message, const Sending& sending) {
   if (!queued_at || !marker) return cannot_be_sent(message);
   auto found = sending.tracker.find_issue(*marker, *queued_at - kClockDoubt);
   if (!found) return tl::unexpected(std::move(found).error());
-  if (*found) return *found;
+  if (*found) return assign_all(**found, sending);
   const auto number = sending.tracker.open_issue(message.title, message.body);
   if (!number) return tl::unexpected(number.error());
-  return *number;
+  return assign_all(*number, sending);
+}
+
+Sent assign_all(std::int64_t issue, const Sending& sending) {
+  if (sending.settings.assignees.empty()) return issue;
+  const auto done = sending.tracker.assign(issue, sending.settings.assignees);
+  if (done) return issue;
+  if (!done.error().is_refusal) return tl::unexpected(done.error());
+  sending.logger.warning("a new issue is assigned to nobody: " + done.error().sentence,
+                         {{"issue", issue}});
+  return issue;
 }
 
 Sent send_pull_comment(const OutboxRow& message, const Sending& sending) {
@@ -169,12 +178,9 @@ Sent send_pull_comment(const OutboxRow& message, const Sending& sending) {
   const auto marker = report::marker_in(message.body);
   if (!*issue || !marker) return cannot_be_sent(message);
   const IssueTracker tracker(*commits, settings);
-  const auto is_there = tracker.has_comment(**pull, *marker);
-  if (!is_there) {
-    return tl::unexpected(
-        refused_place(is_there.error(), *commits, settings.repository, kComments));
-  }
-  if (*is_there) return *pull;
+  const auto said = find_comment(*commits, **pull, *marker);
+  if (!said) return tl::unexpected(refused(said.error(), settings.repository, kComments));
+  if (*said) return *pull;
   const auto text = report::with_issue_link(message.body, sending.settings.repository, **issue);
   const auto added = tracker.add_comment(**pull, text);
   if (!added) return tl::unexpected(refused(added.error(), settings.repository, kComments));
@@ -188,7 +194,11 @@ Delivered<bool> make_labels(const GithubApi& api, const GithubSettings& settings
     const auto page = api.get_page(at);
     if (!page && page.error().is_refusal) return false;
     if (!page) return tl::unexpected(page.error());
-    for (const auto& label : page->items) std::erase(missing, text_of(label, "name"));
+    for (const auto& label : page->items) {
+      // GitHub takes no notice of capitals.
+      const auto there = lower(text_of(label, "name"));
+      std::erase_if(missing, [&](const std::string& name) { return lower(name) == there; });
+    }
     if (!page->next) break;
     at = *page->next;
   }
@@ -196,8 +206,10 @@ Delivered<bool> make_labels(const GithubApi& api, const GithubSettings& settings
     const auto made =
         api.write("POST", "/labels",
                   {{"name", name}, {"color", "d93f0b"}, {"description", "Found by torchwatch"}});
-    if (!made && made.error().is_refusal) return false;
-    if (!made) return tl::unexpected(made.error());
+    // What is wrong with one name, or that it is there by now, is not so of the next.
+    if (made || made.error().status == kUnprocessable) continue;
+    if (made.error().is_refusal) return false;
+    return tl::unexpected(made.error());
   }
   return true;
 }

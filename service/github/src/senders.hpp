@@ -22,6 +22,7 @@ struct Sending {
   platform::HttpClient& http;
   const platform::Clock& clock;
   std::stop_token stop;
+  const log::Logger& logger;
 };
 
 /// The number of the issue or pull request that has the message; nothing where there was nothing to
@@ -35,12 +36,15 @@ using Sent = Delivered<std::optional<std::int64_t>>;
 Sent send_edit(const storage::OutboxRow&, const Sending&);
 /// Opens an issue that belongs to no incident: an umbrella or a digest.
 Sent send_own_issue(const storage::OutboxRow&, const Sending&);
+/// Assigns an issue that was opened to those whom the configuration names. Where that is refused
+/// the issue stays without; the log says so.
+Sent assign_all(std::int64_t issue, const Sending&);
 /// Comments on a pull request of [github] commits: "pull/17", or "pull-of/SHA", which GitHub is
 /// asked for.
 Sent send_pull_comment(const storage::OutboxRow&, const Sending&);
 
-/// Makes the labels of new issues that the repository lacks. Without the permission they stay as
-/// they are: GitHub then drops them from issues, too.
+/// Makes the labels of new issues that the repository lacks. False: without the permission they
+/// stay as they are. GitHub then drops them from issues, too.
 Delivered<bool> make_labels(const GithubApi&, const GithubSettings&);
 
 }  // namespace torchwatch::github

@@ -70,29 +70,36 @@ Result<Notice> notice_of(const NoticeParts& parts, const IncidentRow& incident,
   return notice;
 }
 
-/// An incident that a person, or a recheck, decided about.
-Result<std::vector<Notice>> of_incident(const NoticeParts& parts, storage::Id id) {
-  TW_TRY(const auto incident, storage::IncidentStore(parts.database).get(id));
-  if (incident.decisions.empty()) return std::vector<Notice>{};
-  std::string event;
-  switch (incident.decisions.back().kind) {
+/// What the decision is called; empty where it changes nothing that others follow.
+std::string event_of(storage::DecisionKind kind) {
+  switch (kind) {
     case storage::DecisionKind::acknowledged:
-      event = "acknowledged";
-      break;
+      return "acknowledged";
     case storage::DecisionKind::accepted:
     case storage::DecisionKind::closed:
-      event = "closed";
-      break;
+      return "closed";
     case storage::DecisionKind::reopened:
-      event = "reopened";
-      break;
+      return "reopened";
     case storage::DecisionKind::disputed:
-      return std::vector<Notice>{};
+      break;
   }
-  const auto key =
-      event + "-" + std::to_string(id) + "-" + std::to_string(incident.decisions.size());
-  TW_TRY(auto notice, notice_of(parts, incident, event, key));
-  return std::vector{std::move(notice)};
+  return "";
+}
+
+/// An incident that a person, or a recheck, decided about: what was decided by that change.
+Result<std::vector<Notice>> of_incident(const NoticeParts& parts, storage::Id id,
+                                        storage::Id change) {
+  TW_TRY(const auto incident, storage::IncidentStore(parts.database).get(id));
+  std::vector<Notice> notices;
+  std::size_t count = 0;
+  for (const auto& [kind, decision] : incident.decisions) {
+    ++count;
+    const auto event = event_of(kind);
+    if (decision.event != change || event.empty()) continue;
+    const auto key = event + "-" + std::to_string(id) + "-" + std::to_string(count);
+    TW_TRY(notices.emplace_back(), notice_of(parts, incident, event, key));
+  }
+  return notices;
 }
 
 Result<Notice> notice_of_nightly(const NoticeParts& parts, const storage::ComparisonRow& row) {
@@ -151,7 +158,7 @@ Result<std::vector<Notice>> of_message(const NoticeParts& parts, const std::stri
 
 Result<std::vector<Notice>> meaning_of(const NoticeParts& parts, const storage::EventRow& event) {
   if (event.kind == "message") return of_message(parts, event.item);
-  if (event.kind == "incident") return of_incident(parts, std::stoll(event.item));
+  if (event.kind == "incident") return of_incident(parts, std::stoll(event.item), event.id);
   const bool is_reported = event.kind == "comparison" && event.state == "reported";
   return is_reported ? of_comparison(parts, std::stoll(event.item)) : std::vector<Notice>{};
 }

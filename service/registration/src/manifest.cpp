@@ -30,7 +30,7 @@ json manifest_of(const AppPlan& plan, const std::string& redirect) {
                 {"default_permissions", permissions_of(plan)}};
   if (plan.webhook.empty()) return manifest;
   manifest["hook_attributes"] = {{"url", plan.webhook}, {"active", true}};
-  manifest["default_events"] = {"issue_comment", "issues", "check_run"};
+  manifest["default_events"] = json::array({"issue_comment", "issues"});
   return manifest;
 }
 

@@ -55,12 +55,12 @@ bool is_in_state(const storage::IncidentRow& incident, std::string_view word) {
 }
 
 std::string decision_text(const storage::DecisionRow& row) {
-  const auto& [by, reason, at, asked_by] = row.decision;
+  const auto& decision = row.decision;
   std::string text(to_string(row.kind));
-  if (!by.empty()) text += " by " + by;
-  if (!asked_by.empty()) text += " (" + asked_by + ")";
-  text += " on " + platform::date_and_minute(at) + " UTC";
-  return reason.empty() ? text : text + ": " + reason;
+  if (!decision.by.empty()) text += " by " + decision.by;
+  if (!decision.asked_by.empty()) text += " (" + decision.asked_by + ")";
+  text += " on " + platform::date_and_minute(decision.at) + " UTC";
+  return decision.reason.empty() ? text : text + ": " + decision.reason;
 }
 
 std::string state_text(const storage::IncidentRow& incident) {

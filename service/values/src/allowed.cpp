@@ -79,6 +79,16 @@ Allowed<std::vector<std::string>> logins() {
           }};
 }
 
+Allowed<std::vector<std::string>> users() {
+  const auto mentions = logins();
+  return {"logins of users, no teams, without @, each once",
+          [mentions](const std::vector<std::string>& list) {
+            return mentions.holds(list) && std::ranges::all_of(list, [](const auto& name) {
+                     return name.find('/') == std::string::npos;
+                   });
+          }};
+}
+
 Allowed<std::vector<std::string>> roles() {
   return {"admin, maintain, write, triage, read, each once",
           [](const std::vector<std::string>& list) {

@@ -78,7 +78,8 @@ Result<std::optional<ReceivedRow>> used_of_comment(const json& payload, const st
                                                    const std::string& prefix) {
   const auto text = text_at(payload, {"comment", "body"});
   const bool is_of_bot = text_at(payload, {"comment", "user", "type"}) == "Bot" ||
-                         text_at(payload, {"sender", "type"}) == "Bot";
+                         text_at(payload, {"sender", "type"}) == "Bot" ||
+                         !at(payload, {"comment", "performed_via_github_app"}).is_null();
   if (action != "created" || is_of_bot || !may_hold_command(text, prefix)) return std::nullopt;
   ReceivedRow row{.kind = storage::ReceivedKind::comment, .action = action};
   row.issue = number_at(payload, {"issue", "number"});
@@ -86,7 +87,8 @@ Result<std::optional<ReceivedRow>> used_of_comment(const json& payload, const st
   const auto login = text_at(payload, {"comment", "user", "login"});
   if (row.issue <= 0) return fail(lacks("the number of its issue"));
   if (comment <= 0 || login.empty()) return fail(lacks("its comment's id or author"));
-  row.body_json = json{{"comment", comment},
+  row.body_json = json{{"repository", text_at(payload, {"repository", "full_name"})},
+                       {"comment", comment},
                        {"text", text},
                        {"at", text_at(payload, {"comment", "created_at"})},
                        {"login", login},

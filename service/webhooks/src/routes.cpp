@@ -33,8 +33,9 @@ Reply acknowledge(int status, const char* state) {
 /// Whether nobody here follows the issue: its changes need not be looked at.
 Result<bool> is_foreign(const Intake& intake, const storage::ReceivedRow& row) {
   if (row.kind != storage::ReceivedKind::issue) return false;
-  TW_TRY(const auto incident,
-         storage::ConversationStore(intake.database).incident_of_issue(row.issue));
+  TW_TRY(
+      const auto incident,
+      storage::ConversationStore(intake.database).incident_of_issue(row.issue, intake.repository));
   return !incident.has_value();
 }
 

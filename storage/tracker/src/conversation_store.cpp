@@ -11,6 +11,11 @@ const std::string kCommands =
     "SELECT comment, issue, incident_id, login, login_id, name, state, request_id, comparison_id, "
     "bisection_id, said, replies, asked_at FROM command ";
 
+/// Admits incidents whose issue is in that repository, or in one that was not noted.
+const std::string kIsIssueOf =
+    "AND NOT EXISTS (SELECT 1 FROM outbox WHERE incident_id = incident.id AND kind = 'open' "
+    "AND repository NOT IN ('', ?)) ";
+
 CommandRow command_of(Query& row) {
   return CommandRow{.comment = row.take<std::int64_t>(),
                     .issue = row.take<std::int64_t>(),
@@ -58,19 +63,24 @@ std::string_view to_string(CommandState value) {
   return spelling(value);
 }
 
-Result<std::optional<Id>> ConversationStore::incident_of_issue(std::int64_t issue) {
+Result<std::optional<Id>> ConversationStore::incident_of_issue(std::int64_t issue,
+                                                               const std::string& repository) {
   return read(database_, [&](Connection& connection) {
     return first_row(
-        Query(connection, "SELECT id FROM incident WHERE issue_number = ? ORDER BY id DESC", issue),
+        Query(connection,
+              "SELECT id FROM incident WHERE issue_number = ? " + kIsIssueOf + "ORDER BY id DESC",
+              issue, repository),
         id_of);
   });
 }
 
-Result<std::vector<std::int64_t>> ConversationStore::open_issues() {
-  return read(database_, [](Connection& connection) {
+Result<std::vector<std::int64_t>> ConversationStore::open_issues(const std::string& repository) {
+  return read(database_, [&](Connection& connection) {
     return all_rows(Query(connection,
                           "SELECT issue_number FROM incident WHERE issue_number IS NOT NULL "
-                          "AND state <> 'closed' AND issue_gone = '' ORDER BY id"),
+                          "AND state <> 'closed' AND issue_gone = '' " +
+                              kIsIssueOf + "ORDER BY id",
+                          repository),
                     id_of);
   });
 }
@@ -79,7 +89,10 @@ Status ConversationStore::mark_gone(Id incident, const std::string& why) {
   return write(database_, [&](Connection& connection) -> Status {
     execute(connection, "UPDATE incident SET issue_gone = ? WHERE id = ?", why, incident);
     execute(connection,
-            "DELETE FROM outbox WHERE incident_id = ? AND target = '' AND state = 'pending'",
+            "DELETE FROM outbox WHERE state <> 'sent' AND state = 'pending' "
+            "AND ((incident_id = ?1 "
+            "AND (target = '' OR kind = 'edit')) OR (kind = 'reply' AND title = "
+            "(SELECT 'issue/' || issue_number FROM incident WHERE id = ?1)))",
             incident);
     return {};
   });

@@ -106,6 +106,41 @@ TEST_CASE("a search is asked for with what the command leaves out as the inciden
   CHECK(second.at("configurations") == nlohmann::json{"cpu-infer"});
 }
 
+TEST_CASE("a search is of the variants that the incident is about") {
+  Talk talk;
+  auto row = talk.incident();
+  row.key = "bf16";
+  row.issue_number.reset();
+  row.series.front().series.benchmark.variant.precision = Precision::bf16;
+  const auto other = storage::IncidentStore(talk.database()).open(row).value();
+  storage::OutboxRow message;
+  message.key = "open-2";
+  message.incident = other.id;
+  message.title = "[perf] slower in bf16";
+  message.body = "Slower.";
+  REQUIRE(storage::OutboxStore(talk.database()).queue(message));
+  talk.deliver();
+  talk.hear(talk.github.people.comment("bea", 2, "/bisect deadbeef"));
+  const auto body =
+      nlohmann::json::parse(storage::RequestStore(talk.database()).get(1).value().body_json);
+  CHECK(body.at("variants") == nlohmann::json::array({"bf16"}));
+}
+
+TEST_CASE("a comment that was heard in another repository is not answered in this one") {
+  Talk talk;
+  CHECK(talk.hook(talk.github.people.comment("bea", 1, "/ack known")) == 202);
+  auto row = storage::ReceivedStore(talk.database()).pending().value().front();
+  auto body = nlohmann::json::parse(row.body_json);
+  body["repository"] = "owner/test";
+  body["comment"] = 4711;
+  row.delivery = "webhook:elsewhere";
+  row.body_json = body.dump();
+  REQUIRE(storage::ReceivedStore(talk.database()).receive(row));
+  CHECK(talk.work().empty());
+  CHECK(talk.decisions() == 1);
+  CHECK_FALSE(storage::ConversationStore(talk.database()).find_command(4711).value());
+}
+
 TEST_CASE("what cannot be carried out is answered with why, quoted, and changes nothing") {
   Talk talk;
   talk.refusal = "commit `deadbeef` is not on branch main @ada";

@@ -52,6 +52,8 @@ TEST_CASE("check says when an issue was last delivered, and what was not") {
   REQUIRE(outbox.mark_sending("k"));
   REQUIRE(outbox.mark_sent("k", 7, 1'786'935'845'000));
   CHECK(found() == "the last one at 2026-08-17 03:04, nothing waits");
+  REQUIRE(outbox.move_issues("", "pytorch/test"));
+  CHECK(found() == "the last one at 2026-08-17 03:04, pytorch/test has 1 of the issues");
 }
 
 TEST_CASE("check says that a clone is shallow, and how it gets its history") {

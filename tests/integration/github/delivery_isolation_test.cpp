@@ -221,6 +221,23 @@ TEST_CASE("a right that the token lacks keeps what needs it waiting, for as long
   }
 }
 
+TEST_CASE("what follows an issue that is not there any more is given up, and holds up nobody") {
+  for (const Kind& kind :
+       {Kind{OutboxKind::comment}, Kind{OutboxKind::close}, Kind{OutboxKind::edit}, kReply}) {
+    for (const auto& step : steps_of(kind)) {
+      if (step == "GET /user") continue;
+      INFO(to_string(kind.kind) << ": " << step);
+      TwoMessages outbox(kind);
+      outbox.refused_step = step;
+      outbox.refusal = 404;
+      outbox.work(5);
+      CHECK(outbox.row_of(kBehind).state == OutboxState::sent);
+      CHECK(outbox.row_of(kFaulty).state == OutboxState::dead);
+      CHECK_THAT(outbox.row_of(kFaulty).last_error, Contains("there is no such issue"));
+    }
+  }
+}
+
 TEST_CASE("a pull request that is not there is given up, and one that cannot be seen waits") {
   const bool is_visible = GENERATE(true, false);
   for (const Kind& kind : {Kind{OutboxKind::pull_comment, "pull/17"},
@@ -305,7 +322,7 @@ TEST_CASE("a reply that somebody deleted is written anew, and holds up nobody") 
 TEST_CASE("a message that GitHub refuses as if for all keeps a new one waiting for a minute") {
   TwoMessages outbox({OutboxKind::comment});
   outbox.refused_step = "GET /repos/owner/name/issues/1/comments";
-  outbox.refusal = 404;
+  outbox.refusal = 403;
   OutboxStore messages(*outbox.database);
   github::OutboxSender sender(messages, outbox.client, outbox.clock, outbox.settings());
   for (int hour = 0; hour < 8; ++hour) {

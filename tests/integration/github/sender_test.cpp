@@ -207,9 +207,83 @@ TEST_CASE("labels that GitHub drops silently are not an error, and the log says 
     CHECK((text.str().find("may not push to the repository: Torchwatch perf") !=
            std::string::npos) == drops);
     CHECK(text.str().empty() != drops);
+    // GitHub takes "Torchwatch" for the "torchwatch" that is there.
+    CHECK(outbox.github.of_repository().labels().size() == (drops ? 1U : 2U));
   }
 }
 
+TEST_CASE("an issue of another repository is left alone, whatever its number") {
+  Outbox outbox;
+  tell_the_whole_story(outbox);
+  outbox.queue("reopened-1", OutboxKind::reopen, "It is not.");
+  test::FakeGithub other("owner/real", kToken, github_description(), &outbox.clock);
+  other.plant(other_issue("Of somebody else."));
+  auto settings = outbox.settings();
+  settings.repository = "owner/real";
+  settings.api = other.url();
+  OutboxStore messages(*outbox.database);
+  github::OutboxSender sender(messages, *outbox.http, outbox.clock, settings);
+  CHECK(sender.deliver_due({}).value().sent == 0);
+  CHECK(other.issues().at(0).comments.empty());
+  CHECK(outbox.message("reopened-1").state == OutboxState::pending);
+  CHECK(outbox.message("reopened-1").last_error.empty());
+  CHECK(outbox.deliver().sent == 1);  // to the one where the issue is
+  CHECK(outbox.github.issues().at(0).state == "open");
+}
+
+TEST_CASE("somebody who cannot be assigned keeps no issue from being filed") {
+  const bool may_push = GENERATE(true, false);
+  Outbox outbox;
+  outbox.github.core().with([&](auto& core) {
+    core.world.cannot_be_assigned = {"gone"};
+    core.world.drops_labels = !may_push;
+  });
+  outbox.queue("open-1", OutboxKind::open);
+  auto settings = outbox.settings();
+  settings.assignees = {"ada", "gone"};
+  std::ostringstream text;
+  log::Log log({.level = log::Level::warning}, text);
+  OutboxStore messages(*outbox.database);
+  github::OutboxSender sender(messages, *outbox.http, outbox.clock, settings, log.logger("github"));
+  CHECK(sender.deliver_due({}).value().sent == 1);
+  CHECK(outbox.github.issues().at(0).assignees.size() == (may_push ? 1U : 0U));
+  CHECK_THAT(text.str(), Catch::Contains("GitHub did not assign an issue") &&
+                             Catch::Contains(may_push ? "there: gone" : "there: ada gone"));
+}
+
+TEST_CASE("a locked issue is closed, without the comment that nobody may make") {
+  Outbox outbox;
+  outbox.queue("open-1", OutboxKind::open);
+  CHECK(outbox.deliver().sent == 1);
+  outbox.github.of_repository().lock(1);
+  outbox.queue("close-1", OutboxKind::close, "Gone.");
+  CHECK(outbox.deliver().sent == 1);
+  CHECK(outbox.github.issues().at(0).state == "closed");
+  CHECK(outbox.github.issues().at(0).comments.empty());
+}
+
+TEST_CASE("a title that somebody gave an issue stays until torchwatch has another one") {
+  Outbox outbox;
+  outbox.queue("open-1", OutboxKind::open);
+  CHECK(outbox.deliver().sent == 1);
+  outbox.github.core().with([](auto& core) { core.world.issues.at(0).title = "mm packs twice"; });
+  const auto edit = [&](const std::string& key, const std::string& title) {
+    OutboxRow row;
+    row.key = key;
+    row.incident = outbox.incident;
+    row.kind = OutboxKind::edit;
+    row.title = title;
+    row.body = "The text of " + key;
+    REQUIRE(OutboxStore(*outbox.database).queue(row));
+    CHECK(outbox.deliver().sent == 1);
+    const auto issue = outbox.github.issues().at(0);
+    CHECK(issue.body == row.body);
+    return issue.title;
+  };
+  CHECK(edit("edit-1", outbox.message("open-1").title) == "mm packs twice");
+  CHECK(edit("edit-2", "resnet18 is slower by c0ffee") == "resnet18 is slower by c0ffee");
+  CHECK(edit("edit-3", "resnet18 is slower by c0ffee") == "resnet18 is slower by c0ffee");
+}
 TEST_CASE("a renamed repository's redirects are followed within the configured origin") {
   Outbox outbox;
   outbox.github.rename_repository();

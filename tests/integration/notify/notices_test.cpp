@@ -80,6 +80,27 @@ TEST_CASE("a receiver hears only the events that it is configured for") {
   CHECK(keys.size() == 4);
 }
 
+TEST_CASE("each decision is one notice, and a new receiver gets none of an earlier one") {
+  NotifyFixture fixture;
+  fixture.add_webhook("chat", "http://127.0.0.1:1");
+  const auto row = fixture.nightly("2026-08-17", kCommit);
+  const auto incident = fixture.incident_of(row.id, "slower");
+  IncidentStore incidents(*fixture.database);
+  fixture.start();
+  REQUIRE(incidents.acknowledge(incident.id, {"ada", "", 1}));
+  REQUIRE(incidents.accept(incident.id, {"ada", "the price of a fix", 2}));
+  REQUIRE(incidents.reopen(incident.id, {"ada", "", 3}));
+  fixture.queue();
+  fixture.add_webhook("late", "http://127.0.0.1:1");
+  fixture.start();
+  REQUIRE(incidents.set_title(incident.id, "slower by a commit"));
+  fixture.queue();
+  std::vector<std::string> keys;
+  for (const auto& message : fixture.unsent()) keys.push_back(message.key);
+  CHECK(keys == std::vector<std::string>{"webhook-chat-acknowledged-1-1", "webhook-chat-closed-1-2",
+                                         "webhook-chat-reopened-1-3"});
+}
+
 TEST_CASE(
     "a nightly's commit is pending while it is compared, and red only for what was confirmed") {
   StatusFixture fixture;

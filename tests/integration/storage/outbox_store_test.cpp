@@ -4,6 +4,7 @@
 #include "stores.hpp"
 #include "torchwatch/storage/event_store.hpp"
 #include "torchwatch/storage/notice_store.hpp"
+#include "torchwatch/tracker/conversation_store.hpp"
 
 using namespace torchwatch;
 using namespace torchwatch::storage;
@@ -228,6 +229,89 @@ TEST_CASE_METHOD(IncidentWithMessages,
   CHECK(next({OutboxKind::webhook, OutboxKind::mail}) == "w1");
   CHECK(next({OutboxKind::open, OutboxKind::comment}) == "m1");
   CHECK(next({OutboxKind::mail}) == "none");
+}
+
+TEST_CASE_METHOD(IncidentWithMessages,
+                 "what follows an issue of another repository waits until that is configured") {
+  queue("m1", OutboxKind::open);
+  REQUIRE(outbox.mark_sending("m1"));
+  REQUIRE(outbox.mark_sent("m1", 1, 1000, "", "a/b"));
+  queue("m2", OutboxKind::comment);
+  auto author = message_of(incident, "m3", OutboxKind::edit);
+  author.target = "author/c0ffee";
+  REQUIRE(outbox.queue(author));
+  OutboxRow reply = message_of("r1");
+  reply.kind = OutboxKind::reply;
+  reply.target = "comment/5";
+  reply.repository = "a/b";
+  REQUIRE(outbox.queue(reply));
+  reply.key = "r2";
+  reply.repository = "";
+  REQUIRE(outbox.queue(reply));
+  const auto next = [&](const std::string& repository) {
+    const auto row = outbox.next_due(0, {}, repository).value();
+    return row ? row->key : "none";
+  };
+  CHECK(next("c/d") == "none");
+  CHECK(next("A/B") == "m2");
+  const auto other = incidents.open(incident_of(comparison, "k2")).value();
+  REQUIRE(outbox.queue(message_of(other, "n1", OutboxKind::open)));
+  CHECK(next("c/d") == "n1");
+  REQUIRE(outbox.mark_sending("n1"));
+  REQUIRE(outbox.mark_sent("n1", 1, 1000, "", "c/d"));
+  CHECK(stores.database->check_invariants().value().empty());
+
+  ConversationStore talk(*stores.database);
+  CHECK(talk.incident_of_issue(1, "a/b").value() == incident.id);
+  CHECK(talk.incident_of_issue(1, "C/D").value() == other.id);
+  CHECK_FALSE(talk.incident_of_issue(1, "e/f").value());
+  CHECK(talk.open_issues("a/b").value().size() == 1);
+
+  REQUIRE(outbox.move_issues("a/b", "c/d"));
+  CHECK(next("c/d") == "m2");
+  REQUIRE(outbox.filed_in().value().size() == 1);
+  CHECK(outbox.filed_in().value().front().issues == 2);
+}
+
+TEST_CASE_METHOD(IncidentWithMessages, "nothing is filed of what was over a day before") {
+  constexpr WallMillis kDay = 24LL * 3600 * 1000;
+  const auto tried = incidents.open(incident_of(comparison, "k2")).value();
+  const auto open = incidents.open(incident_of(comparison, "k3")).value();
+  for (const auto& row : {incident, tried, open}) {
+    const auto id = std::to_string(row.id);
+    REQUIRE(outbox.queue(message_of(row, "open-" + id, OutboxKind::open)));
+    REQUIRE(outbox.queue(message_of(row, "close-" + id, OutboxKind::close)));
+  }
+  REQUIRE(outbox.mark_sending("open-2"));
+  REQUIRE(outbox.record_failure("open-2", {.error = "502", .failures = 1}));
+  for (const auto id : {incident.id, tried.id}) REQUIRE(incidents.close(id, {"ada", "", 5000}));
+  REQUIRE(outbox.leave_out_ended(5000 + kDay));
+  CHECK(outbox.unsent().value().size() == 6);
+  REQUIRE(outbox.leave_out_ended(5001 + kDay));
+  CHECK(outbox.unsent().value().size() == 4);
+  CHECK(outbox.of_incident(incident.id).value().empty());
+  CHECK(incidents.get(incident.id).value().unfiled == "it was over before an issue could be filed");
+  CHECK(incidents.get(tried.id).value().unfiled.empty());
+}
+
+TEST_CASE_METHOD(IncidentWithMessages, "nothing waits for an issue that is gone") {
+  queue("m1", OutboxKind::open);
+  REQUIRE(outbox.mark_sending("m1"));
+  REQUIRE(outbox.mark_sent("m1", 42, 1000));
+  queue("m2", OutboxKind::comment);
+  auto author = message_of(incident, "m3", OutboxKind::edit);
+  author.target = "author/c0ffee";
+  REQUIRE(outbox.queue(author));
+  for (const int issue : {42, 43}) {
+    auto reply = message_of("r" + std::to_string(issue));
+    reply.kind = OutboxKind::reply;
+    reply.target = "comment/" + std::to_string(issue);
+    reply.title = "issue/" + std::to_string(issue);
+    REQUIRE(outbox.queue(reply));
+  }
+  REQUIRE(ConversationStore(*stores.database).mark_gone(incident.id, "issue 42 was deleted"));
+  REQUIRE(outbox.unsent().value().size() == 1);
+  CHECK(outbox.unsent().value().front().key == "r43");
 }
 
 TEST_CASE_METHOD(FreshStores,

@@ -269,6 +269,9 @@ TEST_CASE("changes of issues that are not ours, and comments without a command, 
   CHECK(dropped(comment("I saw it, too."), "c"));
   CHECK(dropped(comment("> /ack"), "d"));
   CHECK(dropped(comment("/ack known", "Bot"), "e"));
+  auto by_app = comment("/ack known");
+  by_app["comment"]["performed_via_github_app"] = {{"slug", "helper"}};
+  CHECK(dropped(by_app, "h"));
   auto edited = comment("/ack known");
   edited["action"] = "edited";
   CHECK(dropped(edited, "f"));

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "endpoint.hpp"
 
 namespace torchwatch::test {
@@ -15,6 +17,8 @@ class IssueEndpoint final : public GithubEndpoint {
     const std::string base = world.base() + "/issues";
     if (request.path == base && request.method == "GET") return list(request, world);
     if (request.path == base && request.method == "POST") return open(request, caller, world);
+    const auto assigned = parts_of(request.path, base + "/*/assignees");
+    if (!assigned.empty() && request.method == "POST") return assign(request, assigned, world);
     if (!fits(request.path, base + "/*") || request.path == base + "/comments") return {};
     const auto number = parts_of(request.path, base + "/*").front();
     if (world.was_deleted(number)) return refusal(410, "This issue was deleted");
@@ -26,6 +30,22 @@ class IssueEndpoint final : public GithubEndpoint {
   }
 
  private:
+  /// Adds people to those who are assigned. Who cannot be is left out; without push access all are.
+  static GithubAnswer assign(const GithubRequest& request, const std::vector<std::string>& parts,
+                             GithubWorld& world) {
+    GithubIssue* const issue = world.find(parts.front());
+    if (issue == nullptr) return refusal(404, "Not Found");
+    const auto asked = request.content().value("assignees", std::vector<std::string>{});
+    for (const auto& login : asked) {
+      const auto contains = [&](const std::vector<std::string>& list) {
+        return std::ranges::find(list, login) != list.end();
+      };
+      const bool is_left_out = world.drops_labels || contains(world.cannot_be_assigned);
+      if (!is_left_out && !contains(issue->assignees)) issue->assignees.push_back(login);
+    }
+    return {.status = 201, .body = world.shape(*issue)};
+  }
+
   static bool is_listed(const GithubIssue& issue, const GithubRequest& request,
                         const GithubWorld& world) {
     const auto state = request.parameter("state", "open");
@@ -64,10 +84,7 @@ class IssueEndpoint final : public GithubEndpoint {
     issue.created_at = issue.updated_at = world.now();
     issue.listed_from =
         world.clock().wall_now() + std::chrono::milliseconds(world.list_lag).count();
-    if (!world.drops_labels) {
-      issue.labels = content.value("labels", std::vector<std::string>{});
-      issue.assignees = content.value("assignees", std::vector<std::string>{});
-    }
+    if (!world.drops_labels) issue.labels = content.value("labels", std::vector<std::string>{});
     return {.status = 201, .body = world.shape(world.add(std::move(issue)))};
   }
 
@@ -82,8 +99,6 @@ class IssueEndpoint final : public GithubEndpoint {
     issue.title = content.value("title", issue.title);
     issue.body = content.value("body", issue.body);
     issue.labels = content.value("labels", issue.labels);
-    // Without push access GitHub drops who an issue is assigned to.
-    if (!world.drops_labels) issue.assignees = content.value("assignees", issue.assignees);
     issue.updated_at = world.now();
     return {.status = 200, .body = world.shape(issue)};
   }

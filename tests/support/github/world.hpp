@@ -72,7 +72,8 @@ class GithubWorld {
   std::vector<GithubIssue> issues{};
   std::string origin = "http://127.0.0.1";  ///< for links
   bool drops_labels = false;                ///< as GitHub does without push access
-  std::chrono::seconds list_lag{0};         ///< how long a new issue is missing from lists
+  std::vector<std::string> cannot_be_assigned{};
+  std::chrono::seconds list_lag{0};  ///< how long a new issue is missing from lists
   /// State that further endpoints keep, each under a name of its own.
   nlohmann::json extra = nlohmann::json::object();
 

@@ -232,6 +232,7 @@ TEST_CASE("values outside the limits are refused") {
       {"[github]\ncommits = \"torch\"", "owner/name"},
       {"[github]\ncc = [\"@ada\"]", "logins"},
       {"[github]\nassignees = [\"a b\"]", "logins"},
+      {"[github]\nassignees = [\"pytorch/perf\"]", "no teams"},
       {"[github]\nlabels = [\"a\", \"a\"]", "each once"},
   };
   for (const auto& [text, allowed] : cases) {

@@ -34,7 +34,7 @@ struct DataTimes {
   std::optional<WallMillis> last_self_test;  ///< judged
   /// The first of the drills that missed their slowdown since one found it.
   std::optional<WallMillis> missed_drill;
-  std::optional<WallMillis> undelivered;    ///< the oldest incident without its issue
+  std::optional<WallMillis> undelivered;    ///< since when an incident's issue cannot be filed
   std::optional<WallMillis> last_delivery;  ///< of a message to the tracker
 };
 

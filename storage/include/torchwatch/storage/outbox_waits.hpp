@@ -22,8 +22,8 @@ class OutboxWaits {
   explicit OutboxWaits(Database& database) : database_(database) {}
 
   /// Notes that those which have failed, and were not known to, fail since then. To be called after
-  /// each round of deliveries.
-  Status note(WallMillis now);
+  /// each round of deliveries; where nothing can be delivered at all, all that wait fail.
+  Status note(WallMillis now, bool can_deliver = true);
   /// Returns since when each message fails that was not sent, by its id.
   Result<std::map<Id, WallMillis>> since();
 

@@ -202,6 +202,7 @@ struct Decision {
   std::string reason;  ///< empty where none was given
   WallMillis at = 0;
   std::string asked_by = {};  ///< to_string of who really asked; empty where it is not known
+  Id event = 0;               ///< the newest one when it was stored; 0: not known
 };
 
 enum class DecisionKind { acknowledged, accepted, closed, reopened, disputed };
@@ -285,6 +286,8 @@ struct OutboxRow {
   WallMillis not_before = 0;  ///< when it is due again; of one that was given up when that was
   std::optional<std::int64_t> issue_number;
   std::string answer = {};  ///< what an edit of it needs later: the id that it got
+  /// owner/name where its issue or its comment is; empty: not known yet.
+  std::string repository = {};
   std::string last_error;
   Id id = 0;
 };

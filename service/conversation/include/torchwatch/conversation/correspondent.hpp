@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <string>
 
@@ -22,6 +23,7 @@ class Correspondent {
  private:
   void work(const std::stop_token& stop);
 
+  const std::chrono::seconds rest_;  ///< at most, from one round to the next
   Inbox inbox_;
   const Note note_;
   platform::Rounds rounds_;  ///< last: it ends before what it uses

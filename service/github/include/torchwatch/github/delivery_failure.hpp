@@ -18,6 +18,7 @@ struct DeliveryFailure {
   std::chrono::seconds wait{0};  ///< minimum, as GitHub asked; 0: not stated
   int status = 0;                ///< of the answer; 0: there was none
   bool may_be_done = false;      ///< of a write: GitHub may have done it all the same
+  bool is_locked = false;        ///< nobody may say anything there
 };
 
 template <typename T>

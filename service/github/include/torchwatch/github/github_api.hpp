@@ -33,6 +33,7 @@ class GithubApi {
   static Result<GithubApi> create(platform::HttpClient&, const platform::Clock&,
                                   const GithubSettings&, std::stop_token stop = {});
 
+  const std::string& repository() const { return settings_->repository; }  ///< owner/name
   /// The address of `path` below the repository ("/issues?state=all").
   WebAddress address(const std::string& path) const;
   /// The address of `path` outside any repository ("/user").

@@ -42,6 +42,7 @@ struct Delivery {
   std::string problem;  ///< why the last message was not sent; empty where none failed
 };
 
+class GithubApi;
 struct Sending;
 struct Receipt;
 
@@ -51,7 +52,9 @@ struct Receipt;
 /// is postponed, twice as long each time up to half an hour, and given up after three times. A
 /// failure that any message would meet (rate limit, no network, token rejected) pauses the whole
 /// outbox for as long as it lasts, and uses up no try. A right that the token lacks keeps what
-/// needs it waiting, likewise, and nothing else. Use one sender per database. Not thread-safe.
+/// needs it waiting, likewise, and nothing else. What follows an issue in another repository than
+/// the configured one waits untried: its number is somebody else's there. Use one sender per
+/// database. Not thread-safe.
 class OutboxSender {
  public:
   OutboxSender(storage::OutboxStore&, platform::HttpClient&, const platform::Clock&, GithubSettings,
@@ -64,6 +67,9 @@ class OutboxSender {
   Status retry_now();
 
  private:
+  /// Notes which issues are in the configured repository: those of which it was not noted, and of
+  /// one that GitHub calls so now. Nothing is filed of what was over before anything could be.
+  Status find_own_issues(const GithubApi&);
   Status deliver(storage::OutboxRow, const Sending&, Delivery&);
   Delivered<Receipt> send(const storage::OutboxRow&, const Sending&);
   Status postpone(const storage::OutboxRow&, const DeliveryFailure&, Delivery&);
@@ -79,6 +85,7 @@ class OutboxSender {
   const log::Logger logger_;
   std::chrono::nanoseconds quiet_until_{0};  ///< monotonic
   bool has_labels_ = false;                  ///< those of new issues were looked for
+  bool knows_own_issues_ = false;            ///< in which repository issues are was looked up
   /// Messages that GitHub may have got, by their keys, and when its lists show that; monotonic.
   std::map<std::string, std::chrono::nanoseconds> settled_at_;
 };

@@ -70,6 +70,8 @@ Allowed<std::vector<std::filesystem::path>> paths();
 Allowed<std::string> owner_and_name();
 /// Logins and teams, which stand in an issue as live mentions.
 Allowed<std::vector<std::string>> logins();
+/// Logins alone: nobody else can be assigned an issue.
+Allowed<std::vector<std::string>> users();
 /// Roles in a repository; numbers of users.
 Allowed<std::vector<std::string>> roles();
 Allowed<std::vector<std::string>> numeric_ids();

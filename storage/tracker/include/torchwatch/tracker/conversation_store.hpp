@@ -52,11 +52,12 @@ class ConversationStore {
  public:
   explicit ConversationStore(Database& database) : database_(database) {}
 
-  /// Returns the incident whose issue has that number; the newest of several.
-  Result<std::optional<Id>> incident_of_issue(std::int64_t issue);
-  /// Returns the numbers of the issues of incidents that are not closed, and not gone.
-  Result<std::vector<std::int64_t>> open_issues();
-  /// Notes why nothing more can be sent to an incident's issue; what waits for it is dropped.
+  /// Returns the incident whose issue has that number in that repository; the newest of several.
+  Result<std::optional<Id>> incident_of_issue(std::int64_t issue, const std::string& repository);
+  /// Returns the numbers of the issues there of incidents that are not closed, and not gone.
+  Result<std::vector<std::int64_t>> open_issues(const std::string& repository);
+  /// Notes why nothing more can be sent to an incident's issue; what waits for it is dropped, the
+  /// replies to comments there among it.
   Status mark_gone(Id incident, const std::string& why);
   Result<std::string> why_gone(Id incident);  ///< empty: it is there
 
