@@ -21,8 +21,8 @@ Blamed binary_search_7_percent(DayRuns&);
 /// the bad end's median. Not started where the ends' medians differ by less than 3.5 %.
 Blamed git_bisect_median_of_five(DayRuns&);
 
-/// The same rule with several builders: a round builds as many commits, evenly spaced among those
-/// that may be told apart, and goes on between the last good and the first bad one of them.
+/// The same rule with several builders: a round builds as many commits, evenly spaced in what is
+/// left, and leaves what lies between the last good and the first bad one of them.
 Blamed section_median_of_five(DayRuns&, std::size_t builders);
 
 /// Pinpoint's rules (catapult-project/catapult, dashboard/pinpoint/models: job_state.py, compare):
