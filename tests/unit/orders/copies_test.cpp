@@ -8,7 +8,6 @@
 using namespace torchwatch;
 using orders::NodeCopies;
 using Machine = test::CopiedMachine;
-using test::text_of;
 using test::write_file;
 namespace fs = std::filesystem;
 
