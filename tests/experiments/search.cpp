@@ -207,19 +207,25 @@ std::vector<Method> methods() {
   return all;
 }
 
-std::vector<Scenario> scenarios() {
+Scenario scenario_of(std::size_t commits, int culprits, int step, int unbuildable) {
+  const std::string what = culprits == 0
+                               ? "no culprit"
+                               : (culprits == 1 ? "" : std::to_string(culprits) + " of ") + "+" +
+                                     std::to_string(step) + " %";
+  return {std::to_string(commits) + " commits, " + what + ", " + std::to_string(unbuildable) +
+              " % unbuildable",
+          {commits, culprits, std::log1p(step / 100.0), unbuildable / 100.0}};
+}
+
+/// Those of the table, or with `commits` a day of so many alone.
+std::vector<Scenario> scenarios(std::size_t commits) {
+  if (commits > 0) return {scenario_of(commits, 1, 10, 5)};
   std::vector<Scenario> all;
-  const auto add = [&](std::size_t commits, int culprits, int step, int unbuildable) {
-    const std::string what = culprits == 0
-                                 ? "no culprit"
-                                 : (culprits == 1 ? "" : std::to_string(culprits) + " of ") + "+" +
-                                       std::to_string(step) + " %";
-    all.push_back({std::to_string(commits) + " commits, " + what + ", " +
-                       std::to_string(unbuildable) + " % unbuildable",
-                   {commits, culprits, std::log1p(step / 100.0), unbuildable / 100.0}});
+  const auto add = [&](std::size_t size, int culprits, int step, int unbuildable) {
+    all.push_back(scenario_of(size, culprits, step, unbuildable));
   };
-  for (const std::size_t commits : {100U, 16U, 64U, 400U, 1000U}) {
-    for (const int step : {5, 7, 10, 20, 50}) add(commits, 1, step, 5);
+  for (const std::size_t size : {100U, 16U, 64U, 400U, 1000U}) {
+    for (const int step : {5, 7, 10, 20, 50}) add(size, 1, step, 5);
   }
   for (const int unbuildable : {0, 30}) {
     for (const int step : {7, 10, 20}) add(100, 1, step, unbuildable);
@@ -272,6 +278,7 @@ struct Options {
   std::string file = test::full_recording();
   std::uint64_t seed = 1;
   int trials = 1000;
+  std::size_t commits = 0;
   bool json = false;
   std::string only;
   Waits waits;
@@ -282,7 +289,8 @@ template <typename Done>
 Status measure_rows(const Options& options, const Done& done) {
   TW_TRY(const auto noise, read_noise(options.file));
   bool any = false;
-  for (const auto& scenario : scenarios()) {
+  const auto wanted = scenarios(options.commits);
+  for (const auto& scenario : wanted) {
     for (const auto& method : methods()) {
       const std::string row = scenario.name + " | " + method.name + " |";
       if (row.find(options.only) == std::string::npos) continue;
@@ -293,8 +301,8 @@ Status measure_rows(const Options& options, const Done& done) {
   }
   if (any) return {};
   return fail(ErrorCode::invalid, "--only: no row has \"" + options.only +
-                                      "\" in its name, as in \"" + scenarios().front().name +
-                                      " | " + methods().front().name + "\"");
+                                      "\" in its name, as in \"" + wanted.front().name + " | " +
+                                      methods().front().name + "\"");
 }
 
 Status print_table(const Options& options) {
@@ -329,6 +337,9 @@ int main(int argc, char** argv) {
   app.add_option("--trials", options.trials, "days a row")
       ->check(CLI::Range(1, 10'000'000))
       ->capture_default_str();
+  app.add_option("--commits", options.commits,
+                 "a day of this many, with one culprit of +10 %, instead of the table's days")
+      ->check(CLI::Range(2, 10'000'000));
   app.add_option("--build-minutes", options.waits.build_minutes, "that a build takes")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();

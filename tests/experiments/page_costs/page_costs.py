@@ -37,6 +37,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "support" / "two_ye
 
 import charting
 import painting
+import pasts
 import profiles
 import streams
 import visits
@@ -45,7 +46,6 @@ from served import Served, daemon_of, make, memory_mb
 from storing import storing_into
 
 TEN_YEARS = ("--nightlies", "3650", "--incidents", "200", "--workloads", "2")
-HISTORY_ASKED = 200
 NIGHTLIES = 730
 BYTES_MAX = 600e6  # of the database of 730 nightlies
 
@@ -78,48 +78,11 @@ def figures_of_pages(served: Served, views: int) -> dict[str, Any]:
     }
 
 
-def first_series(client: visits.Client) -> str:
-    """The path of its page."""
-    _, listed, _ = client.get("/api/v1/series?limit=1", "identity")
-    return str(json.loads(listed)["series"][0]["url"]).removeprefix("/api/v1")
-
-
 def figures_of_charts(served: Served, times: int) -> dict[str, Any]:
     client = visits.Client(served.port)
-    series = first_series(client)
+    series = pasts.first_series(client)
     client.close()
     return charting.measure(served, series, times)
-
-
-def first_pasts(client: visits.Client, but: str) -> dict[str, Any]:
-    """The whole past of each series but one, asked for once: nothing of it is known."""
-    _, listed, _ = client.get("/api/v1/series?limit=200", "identity")
-    paths = [str(each["url"]) + "/past" for each in json.loads(listed)["series"]]
-    return visits.summary_of([client.get(path)[2] for path in paths if path != but])
-
-
-def figures_of_history(served: Served) -> dict[str, Any]:
-    """The page of one series with all that it shows, its whole past by columns, and its newest
-    values for programs."""
-    client = visits.Client(served.port)
-    series = first_series(client)
-    found = {}
-    paths = {
-        "page": series,
-        "past": f"/api/v1{series}/past",
-        "newest": f"{series}.json?limit=200",
-    }
-    for name, path in paths.items():
-        status, body, _ = client.get(path)
-        if status != 200:
-            raise RuntimeError(f"{path}: status {status}")
-        seconds = [client.get(path)[2] for _ in range(HISTORY_ASKED)]
-        found[name] = visits.summary_of(seconds) | {"bytes": len(body)}
-    found["first"] = first_pasts(client, but=paths["past"])
-    _, whole, _ = client.get(paths["past"], "identity")
-    found["past"]["points"] = len(json.loads(whole)["value"])
-    client.close()
-    return found
 
 
 def newest_night(served: Served) -> str:
@@ -167,7 +130,7 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
             BYTES_MAX if options.nightlies <= NIGHTLIES else math.inf,
         )
     if options.history:
-        result["ten_years"] = served("ten-years", TEN_YEARS, figures_of_history)
+        result["ten_years"] = served("ten-years", TEN_YEARS, pasts.figures_of_history)
     if options.charts:
         result["charts"] = served(
             "ten-years", TEN_YEARS, lambda on: figures_of_charts(on, options.charts)
