@@ -6,7 +6,7 @@
 Sizes grow by tens: of commits (one search), of series (judging, and all that a daemon does for a
 nightly), of nightlies (the past of one series, its page) and of nodes. BUILD is a build folder with
 experiment_judging_cost, experiment_search and experiment_nightly_cost. FOLDER keeps each point in
-points.jsonl, so that a second call goes on where one stopped, and the databases of long histories.
+points.jsonl, so that a second call resumes where one stopped, and the databases of long histories.
 
 Prints a table: each curve's figures, and the exponent that a straight line through the points of
 its upper half has on logarithmic axes (1: twice as many cost twice as much). --out gets a drawing

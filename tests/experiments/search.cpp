@@ -217,7 +217,7 @@ Scenario scenario_of(std::size_t commits, int culprits, int step, int unbuildabl
           {commits, culprits, std::log1p(step / 100.0), unbuildable / 100.0}};
 }
 
-/// Those of the table, or with `commits` a day of so many alone.
+/// Those of the table, or with `commits` a day of that many alone.
 std::vector<Scenario> scenarios(std::size_t commits) {
   if (commits > 0) return {scenario_of(commits, 1, 10, 5)};
   std::vector<Scenario> all;
