@@ -47,6 +47,7 @@ RevertOutcome outcome_of(const RevertCheck* check) {
   if (check == nullptr) return RevertOutcome::not_tried;
   // What was not measured contradicts nobody.
   if (check->effects.empty()) return RevertOutcome::impossible;
+  if (!check->reason.empty()) return RevertOutcome::inconclusive;
   return check->gone ? RevertOutcome::change_gone : RevertOutcome::change_stays;
 }
 

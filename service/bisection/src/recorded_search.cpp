@@ -22,18 +22,6 @@ bisect::SearchSettings settings_of(const BisectionSpec& spec) {
   return settings;
 }
 
-std::vector<bisect::SearchSeries> series_of(const BisectionSpec& spec) {
-  std::vector<bisect::SearchSeries> all_series;
-  for (const auto& searched : spec.series) {
-    bisect::SearchSeries series;
-    series.noise_sd = searched.noise_sd;
-    series.minimum_effect = searched.minimum_effect;
-    series.build_sd = is_relative(searched.series.metric) ? kBuildSpread : 0;
-    all_series.push_back(series);
-  }
-  return all_series;
-}
-
 void name_commit(std::size_t place, const std::string& sha, std::vector<bisect::Commit>& named) {
   if (place >= named.size()) named.resize(place + 1);
   named[place].sha = sha;
@@ -65,6 +53,18 @@ Status check_services(const comparison::Services& services) {
 }
 
 }  // namespace
+
+std::vector<bisect::SearchSeries> series_of(const BisectionSpec& spec) {
+  std::vector<bisect::SearchSeries> all_series;
+  for (const auto& searched : spec.series) {
+    bisect::SearchSeries series;
+    series.noise_sd = searched.noise_sd;
+    series.minimum_effect = searched.minimum_effect;
+    series.build_sd = is_relative(searched.series.metric) ? kBuildSpread : 0;
+    all_series.push_back(series);
+  }
+  return all_series;
+}
 
 Result<bisect::CulpritSearch> search_of(const BisectionSpec& spec, std::size_t classes) {
   return bisect::CulpritSearch::create(settings_of(spec), series_of(spec), classes);

@@ -14,6 +14,9 @@
 
 namespace torchwatch::bisection {
 
+/// What the search knows of each series before it is measured.
+std::vector<bisect::SearchSeries> series_of(const BisectionSpec&);
+
 /// The search of a bisection with that number of classes, before anything has happened. Errors:
 /// invalid.
 Result<bisect::CulpritSearch> search_of(const BisectionSpec&, std::size_t classes);

@@ -135,7 +135,7 @@ class TraceReader {
 
   void read(const RevertCheck& check, TraceStep& step) const {
     step.commit = name(check.culprit);
-    const bool stays = !check.gone && !check.effects.empty();
+    const bool stays = !check.gone && !check.effects.empty() && check.reason.empty();
     step.reason = check.gone ? "undoes the change" : stays ? "leaves the change" : check.reason;
   }
 

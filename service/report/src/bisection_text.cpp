@@ -29,6 +29,9 @@ std::string revert_text(const VerificationFacts& facts) {
       return "; reverting it on the newest commit undoes the change" + revert_figure(facts);
     case RevertOutcome::change_stays:
       return "; reverting it on the newest commit leaves the change" + revert_figure(facts);
+    case RevertOutcome::inconclusive:
+      return "; reverting it on the newest commit was " + facts.revert_problem +
+             revert_figure(facts);
   }
   return "";
 }

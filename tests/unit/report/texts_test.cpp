@@ -78,7 +78,7 @@ TEST_CASE(
                                   .verified = "against its parent",
                                   .revert = {}};
   using enum bisection::RevertOutcome;
-  for (const auto revert : {not_tried, impossible, change_gone}) {
+  for (const auto revert : {not_tried, impossible, change_gone, inconclusive}) {
     culprit.revert = revert;
     CHECK(finding_of(culprit) == Finding::named);
     CHECK(finding_of(cause_of(culprit)) == Finding::named);
@@ -113,6 +113,11 @@ TEST_CASE("what a revert showed is said behind how a culprit was verified") {
                                  "(with the commit: dlrm cpu-train time +0.2 %)");
   CHECK(said(change_stays) == plain +
                                   "; reverting it on the newest commit leaves the change "
+                                  "(with the commit: dlrm cpu-train time +0.2 %)");
+  facts.revert_problem = "too noisy to tell whether the change goes with it";
+  CHECK(said(inconclusive) == plain +
+                                  "; reverting it on the newest commit was too noisy to tell "
+                                  "whether the change goes with it "
                                   "(with the commit: dlrm cpu-train time +0.2 %)");
 }
 

@@ -42,6 +42,7 @@ enum class RevertOutcome {
   impossible,    ///< it conflicts, or what is left does not build or run
   change_gone,   ///< less than half of each change is left
   change_stays,  ///< more than half of a change is left: the culprit is contradicted
+  inconclusive,  ///< too noisy to tell whether more or less is left
 };
 
 /// A commit, or the few that cannot be distinguished, that made a change.
@@ -148,7 +149,8 @@ struct Words<bisection::RevertOutcome> {
   static constexpr std::string_view kKind = "outcome of a revert";
   static constexpr std::array kAll{Word{not_tried, "not_tried"}, Word{impossible, "impossible"},
                                    Word{change_gone, "change_gone"},
-                                   Word{change_stays, "change_stays"}};
+                                   Word{change_stays, "change_stays"},
+                                   Word{inconclusive, "inconclusive"}};
 };
 
 template <>
