@@ -277,6 +277,15 @@ int faults_in_a_row(const RecordedSearch& recorded) {
   return faults;
 }
 
+bool is_freshly_verified(const RecordedSearch& recorded, std::size_t culprit,
+                         bisect::Reference parent) {
+  return std::ranges::none_of(recorded.events_, [&](const BisectionEvent& event) {
+    const auto* pairs = std::get_if<PairsMeasured>(&event);
+    return pairs != nullptr && pairs->purpose != bisect::Purpose::verify_culprit &&
+           pairs->readings.candidate == culprit && pairs->readings.reference == parent;
+  });
+}
+
 const std::string& RecordedSearch::commit_of(std::size_t candidate) const {
   return range_.at(folded_.classes.at(candidate).commit).sha;
 }

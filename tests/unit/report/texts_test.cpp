@@ -104,6 +104,9 @@ TEST_CASE("what a revert showed is said behind how a culprit was verified") {
   using enum bisection::RevertOutcome;
   const auto plain = said(not_tried);
   CHECK(plain == "against bbbbbbbbbbbb, the commit before it that builds, 6 fresh pairs");
+  facts.are_fresh = false;
+  CHECK(said(not_tried) == "against bbbbbbbbbbbb, the commit before it that builds, 6 pairs");
+  facts.are_fresh = true;
   facts.revert_problem = "it conflicts";
   CHECK(said(impossible) ==
         plain + "; reverting it on the newest commit was not possible (it conflicts)");

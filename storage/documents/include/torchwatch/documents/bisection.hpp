@@ -49,7 +49,8 @@ enum class RevertOutcome {
 struct NamedCulprit {
   std::vector<std::string> commits;  ///< several: those that cannot be distinguished
   std::string parent;                ///< the nearest earlier commit that builds
-  double confidence = 0;             ///< of the search alone, whatever the revert showed
+  double confidence = 0;  ///< of the search alone, whatever the revert showed; 0: not stated, as
+                          ///< where nothing else could have made the change
   std::vector<SeriesEffect> effects;
   std::string verified;  ///< how, in words
   RevertOutcome revert = RevertOutcome::not_tried;
