@@ -36,12 +36,21 @@ SearchedSeries judged_series(const storage::VerdictRow& verdict,
   return searched;
 }
 
+/// What a pair of a series of which nothing is known is taken to scatter by. Peaks that are sampled
+/// and a heap's growth differ between runs of one build: by no more than their floor, mostly.
+double unknown_noise(Metric metric, const detect::Settings& settings) {
+  if (is_relative(metric)) return kUnknownNoise;
+  const bool is_sampled = has_ratio(metric) && !detect::is_counted(metric);
+  const bool scatters = is_sampled || metric == Metric::heap_growth;
+  return scatters ? static_cast<double>(detect::floor_bytes(metric, settings)) : 0;
+}
+
 /// A series of which nothing is known.
 SearchedSeries unmeasured_series(const Series& series, detect::Settings settings) {
   if (detect::is_counted(series.metric)) settings = detect::settings_of_exact(settings);
   SearchedSeries searched;
   searched.series = series;
-  searched.noise_sd = is_relative(series.metric) ? kUnknownNoise : 0;
+  searched.noise_sd = unknown_noise(series.metric, settings);
   searched.minimum_effect = minimum_effect(series, 0, settings);
   return searched;
 }
