@@ -16,14 +16,14 @@ namespace {
 
 // Chosen on recorded noise (see the README): a healthy series leaves after four pairs on average,
 // fewer than one in two hundred series that are 10 % slower leave unnoticed.
-constexpr double kDropTail = kUnchangedTail;  // chance of overlooking a change of the threshold
+constexpr double kDropTail = kUnchangedTail;  // of overlooking a change of the threshold, per look
 constexpr double kSuspectTail = 0.01;         // chance of suspecting without cause, per look
 constexpr double kSuspectShareOfGate = 0.75;  // a suspect's estimate reaches this much of the gate
 constexpr int kSuspectPairs = 4;              // two pairs can still be one disturbance
 // How many pairs the prior spread counts for. Two or four pairs say little about the noise; series
 // differ in it about as much as four pairs of one series do.
 constexpr double kPriorPairs = 4;
-constexpr double kThresholdOfPrior = 0.07;  // from which threshold on prior_pair_sd is expected
+constexpr double kThresholdOfPrior = 0.07;  // with which prior_pair_sd is expected
 
 struct Centre {
   double mean;
@@ -31,10 +31,11 @@ struct Centre {
   double degrees_of_freedom;
 };
 
-/// Returns the spread of a pair that is expected before any is seen. A smaller threshold expects
-/// less in proportion: pairs that scatter by as much as it cannot show it anyway.
+/// Returns the spread of a pair that is expected before any is seen, in proportion to the
+/// threshold: pairs that scatter by as much as a small one cannot show it anyway, and a large one
+/// is set where they scatter a lot.
 double expected_pair_sd(const Settings& settings) {
-  return settings.prior_pair_sd * std::min(1.0, settings.threshold / kThresholdOfPrior);
+  return settings.prior_pair_sd * (settings.threshold / kThresholdOfPrior);
 }
 
 /// Returns a robust centre with a spread from all pairs: wild ones make it measure more.

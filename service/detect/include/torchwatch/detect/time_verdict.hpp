@@ -9,7 +9,9 @@
 
 namespace torchwatch::detect {
 
-/// The chance, on either side, with which a change of the threshold may be called unchanged.
+/// The tail, on either side, beyond which the look that calls a series unchanged excludes a change
+/// of the threshold. Series are looked at several times, so more of such changes are missed:
+/// docs/deciding.md says how many.
 inline constexpr double kUnchangedTail = 0.025;
 
 enum class ScreenStep { measure_more, unchanged, suspect, too_noisy };
