@@ -30,7 +30,7 @@ struct SeriesEffect {
 enum class BisectionOutcome {
   found,              ///< every change has its culprit
   partly_found,       ///< some have; the reason says what is left
-  not_told_apart,     ///< a limit ended the search; the suspects, if any, hold the culprit
+  not_told_apart,     ///< a limit or noise ended the search; the suspects, if any, hold the culprit
   did_not_reproduce,  ///< the ends do not differ
   nothing_to_search,  ///< no commit can be searched
   faulted,            ///< the recipe fails, whatever the commit
