@@ -348,6 +348,11 @@ BenchmarkSchedule::Step BenchmarkSchedule::evaluate_memory(const Runs& screen) c
     }
     if (metric == Metric::output_difference) decision.reason += furthest_of(behind->candidate);
     auto result = judge_as(metric, decision.verdict, decision.reason, *behind);
+    // The values that the change is of: of four runs a side not the mean of the middle two.
+    if (metric != Metric::output_difference) {
+      result.verdict.baseline_value = static_cast<double>(decision.baseline_value);
+      result.verdict.candidate_value = static_cast<double>(decision.candidate_value);
+    }
     result.verdict.ratio = decision.ratio;
     result.verdict.interval_low = decision.low;
     result.verdict.interval_high = decision.high;

@@ -46,7 +46,41 @@ storage::VerdictRow rechecked(double log_change, std::map<Series, double> rests)
   return judged.front().verdict;
 }
 
+/// Returns the verdict on a sampled peak whose runs of one build state 100, 100, 110 and 112 MiB in
+/// turn, and half as much again with the candidate.
+storage::VerdictRow judged_peak() {
+  constexpr std::array<std::int64_t, 4> kMebibytes{100, 100, 110, 112};
+  Plan plan;
+  plan.benchmarks = {kTime.benchmark};
+  plan.passes = {Pass::memory};
+  Schedule schedule(plan, SeriesSettings(detect::Settings{}), 1);
+  std::map<std::pair<Stage, Side>, std::size_t> measured;
+  while (const auto block = schedule.next().block) {
+    for (int position = 0; position < Block::kRuns; ++position) {
+      const auto side = block->side(position);
+      const auto turn = measured[{block->stage, side}]++ % kMebibytes.size();
+      const auto bytes = kMebibytes.at(turn) << 20;
+      storage::RunRow row;
+      row.slot = block->slot(position);
+      row.benchmark = block->benchmark;
+      row.pass = block->pass;
+      row.values = {{Metric::cpu_peak_resident, side == Side::candidate ? bytes / 2 * 3 : bytes}};
+      schedule.add(row, "cpu: x\n");
+    }
+  }
+  return schedule.judged().at(0).verdict;
+}
+
 }  // namespace
+
+TEST_CASE("a row of memory has the values that its change is of") {
+  const auto row = judged_peak();
+  CHECK(row.verdict == Verdict::regressed);
+  CHECK(row.runs == 8);
+  CHECK(row.baseline_value == 100 << 20);
+  CHECK(row.candidate_value == 150 << 20);
+  CHECK(row.ratio == Approx(1.5));
+}
 
 TEST_CASE("an unchanged series is measured until less than half of the change can be left") {
   const auto screened = rechecked(0, {});
