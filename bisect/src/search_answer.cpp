@@ -32,7 +32,7 @@ std::vector<Change> shown_at_ends(const SearchRecord& record) {
   return changes;
 }
 
-/// Whether the ends of a series could neither be told apart nor called alike.
+/// Whether noise hides if the ends of a series differ.
 bool are_ends_left_open(const SearchRecord& record) {
   for (std::size_t series = 0; series < record.series_count(); ++series) {
     const Evidence& evidence = record.evidence(series);
