@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "torchwatch/comparison/newest_build.hpp"
 #include "torchwatch/comparison/series_settings.hpp"
 #include "torchwatch/detect/memory_verdict.hpp"
 #include "torchwatch/documents/bisection.hpp"
+#include "torchwatch/report/newest_build.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/build_store.hpp"
@@ -129,7 +129,7 @@ Result<BisectionSpec> requested_spec(comparison::Services& services, const std::
                                      const std::string& bad) {
   TW_TRY_VOID(services.history->range(good, bad));
   auto spec = spec_between(services.config, good, bad);
-  TW_TRY(const auto base, comparison::newest_build(services.database));
+  TW_TRY(const auto base, report::newest_build(services.database));
   if (base) spec.base = base->id;
   return spec;
 }

@@ -21,36 +21,22 @@ constexpr std::size_t kBlocksMin = 4;  ///< fewer say nothing about noise
 constexpr int kRunsRead = 200;
 constexpr double kDoubling = 1;  ///< beyond it a figure would say nothing
 
-using BlockValues = std::array<std::int64_t, comparison::Block::kRuns>;
-
-/// The values of whole blocks, by the place of each in its block.
-std::vector<BlockValues> blocks_of(const std::vector<RunValue>& values) {
-  std::map<std::pair<storage::Id, std::string>, BlockValues> blocks;
+/// Pairs of a build with itself, as the rules of times see them: what the two pairs of a block
+/// differ by, over √2, scatters as one pair does, and what lies between the two builds cancels.
+std::vector<double> same_build_log_ratios(const std::vector<RunValue>& values) {
+  std::map<std::pair<storage::Id, std::string>, std::array<double, comparison::Block::kRuns>>
+      blocks;
   for (const auto& run : values) {
     if (!run.comparison || !comparison::parse_slot(run.slot)) continue;
     const auto of_block = run.slot.substr(0, run.slot.size() - 1);
     const auto position = static_cast<std::size_t>(run.slot.back() - '0');
-    blocks[{*run.comparison, of_block}].at(position) = run.value;
+    blocks[{*run.comparison, of_block}].at(position) = static_cast<double>(run.value);
   }
-  std::vector<BlockValues> whole;
-  for (const auto& [place, runs] : blocks) {
-    if (std::ranges::all_of(runs, [](std::int64_t value) { return value > 0; })) {
-      whole.push_back(runs);
-    }
-  }
-  return whole;
-}
-
-/// Pairs of a build with itself, as the rules of times see them: what the two pairs of a block
-/// differ by, over √2, scatters as one pair does, and what lies between the two builds cancels.
-std::vector<double> same_build_log_ratios(const std::vector<BlockValues>& blocks) {
   std::vector<double> ratios;
-  for (const auto& block : blocks) {
-    const auto log_of = [&](std::size_t position) {
-      return std::log(static_cast<double>(block.at(position)));
-    };
+  for (const auto& [place, runs] : blocks) {
+    if (std::ranges::any_of(runs, [](double value) { return value <= 0; })) continue;
     // The second pair is in the other order: the sum of the steps is the difference of the pairs.
-    ratios.push_back((log_of(1) - log_of(0) + log_of(3) - log_of(2)) / std::numbers::sqrt2);
+    ratios.push_back(std::log(runs[1] / runs[0] * runs[3] / runs[2]) / std::numbers::sqrt2);
   }
   return ratios;
 }
@@ -59,7 +45,7 @@ std::vector<double> same_build_log_ratios(const std::vector<BlockValues>& blocks
 
 std::optional<Noise> noise_of(const Series& series, const std::vector<RunValue>& values,
                               const detect::Settings& settings) {
-  const auto ratios = same_build_log_ratios(blocks_of(values));
+  const auto ratios = same_build_log_ratios(values);
   if (ratios.size() < kBlocksMin) return std::nullopt;
   Noise noise{.pairs = 2 * ratios.size(),
               .spread = detect::estimate(ratios, settings.confidence).pair_sd};
