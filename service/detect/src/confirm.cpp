@@ -182,6 +182,7 @@ RestDecision bound_rest(std::span<const double> log_ratios, const Estimate& know
   if (known.high < most) return decision;
   const auto looks = interim_looks(settings);
   for (const int pairs : looks) {
+    if (pairs < known.pairs) continue;
     const auto needed = static_cast<std::size_t>(pairs);
     decision.measure_more = log_ratios.size() < needed;
     if (decision.measure_more) return decision;

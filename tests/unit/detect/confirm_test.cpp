@@ -165,6 +165,9 @@ TEST_CASE("a rest that no later look is likely to exclude takes no more pairs") 
   CHECK_FALSE(rest(0.05, 0.02, 30).measure_more);
   CHECK(rest(0.05, 0.02, 30).estimate.pairs == 12);
   CHECK_FALSE(rest(0.033, 0.03, 60).measure_more);
+  // What was decided by 24 pairs is not taken back to twelve.
+  known.pairs = 24;
+  CHECK(rest(0.05, 0.02, 30).estimate.pairs == 24);
 }
 
 TEST_CASE("one recheck shows that a change is gone, and hardly ever where half of it is left") {
