@@ -37,6 +37,10 @@ constexpr double kExactRatio = 20;
 /// A difference of two builds below this many spreads between builds may be the builds' own.
 constexpr double kBuildSpreads = 3;
 
+bool is_ruled_out(const Estimate& estimate, const Gate& gate) {
+  return estimate.centre + gate.errors_under * estimate.error < gate.floor;
+}
+
 }  // namespace
 
 Gate ends_gate(const SearchSeries& series) {
@@ -73,9 +77,12 @@ EffectState judge(const Estimate& estimate, const Gate& gate) {
   if (estimate.count < gate.pairs_min) return EffectState::open;
   const bool is_clear = estimate.centre > gate.errors_over * estimate.error;
   if (is_clear && estimate.centre >= gate.floor) return EffectState::shows;
-  if (estimate.centre + gate.errors_under * estimate.error < gate.floor)
-    return EffectState::nothing;
+  if (is_ruled_out(estimate, gate)) return EffectState::nothing;
   return estimate.count < gate.pairs_max ? EffectState::open : EffectState::nothing;
+}
+
+bool is_left_open(const Estimate& estimate, const Gate& gate) {
+  return judge(estimate, gate) == EffectState::nothing && !is_ruled_out(estimate, gate);
 }
 
 int next_pairs(const Estimate& estimate, const Gate& gate) {

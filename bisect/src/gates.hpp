@@ -27,6 +27,10 @@ Gate rest_gate(const Evidence&);
 enum class EffectState { open, shows, nothing };
 EffectState judge(const Estimate&, const Gate&);
 
+/// Whether an effect counts as nothing only because no more pairs may be spent: they neither show
+/// it nor rule it out.
+bool is_left_open(const Estimate&, const Gate&);
+
 /// Returns the number of pairs to measure next while the effect is open.
 int next_pairs(const Estimate&, const Gate&);
 

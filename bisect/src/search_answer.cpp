@@ -32,6 +32,16 @@ std::vector<Change> shown_at_ends(const SearchRecord& record) {
   return changes;
 }
 
+/// Whether noise hides if the ends of a series differ.
+bool are_ends_left_open(const SearchRecord& record) {
+  for (std::size_t series = 0; series < record.series_count(); ++series) {
+    const Evidence& evidence = record.evidence(series);
+    if (record.lost(series)) continue;
+    if (is_left_open(evidence.direct(record.whole()), ends_gate(evidence.series()))) return true;
+  }
+  return false;
+}
+
 /// The readings of a place alone, as a change against the good end.
 Estimate alone_estimate(const Evidence& evidence, Place place) {
   const auto readings = evidence.alone();
@@ -82,7 +92,9 @@ bool is_unexplained(const Change& change, const std::vector<Culprit>& culprits) 
 Outcome outcome_of(const SearchRecord& record, const Answer& answer, bool is_limited) {
   if (record.last() < 0) return Outcome::nothing_to_search;
   const auto changes = shown_at_ends(record);
-  if (changes.empty() && !is_limited) return Outcome::did_not_reproduce;
+  if (changes.empty() && !is_limited) {
+    return are_ends_left_open(record) ? Outcome::not_told_apart : Outcome::did_not_reproduce;
+  }
   if (answer.culprits.empty()) return Outcome::not_told_apart;
   const bool is_left = std::any_of(changes.begin(), changes.end(), [&](const Change& change) {
     return is_unexplained(change, answer.culprits);
@@ -114,7 +126,9 @@ std::string reason_of(const Answer& answer, const std::string& limit) {
     case Outcome::partly_found:
       return limit.empty() ? "A part of the change could not be traced to a commit." : limit;
     case Outcome::not_told_apart:
-      return limit;
+      return limit.empty() ? "Measured again side by side, the two ends scatter too much to say "
+                             "whether they differ."
+                           : limit;
   }
   return limit;
 }

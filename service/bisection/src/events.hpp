@@ -75,9 +75,10 @@ struct RevertCheck {
   std::size_t culprit = 0;  ///< its class
   bool applies = false;
   bool builds = false;
-  std::map<std::size_t, double> effects;  ///< median, bad end against the reverted one, by series
-  bool gone = false;                      ///< every change that the culprit made is taken away
-  std::string reason;                     ///< why it could not be tried
+  std::map<std::size_t, double> effects;  ///< centre, bad end against the reverted one, by series
+  bool gone = false;   ///< every change that the culprit made is taken away; else, with effects
+                       ///< and without a reason, one is not
+  std::string reason;  ///< why it could not be tried, or with effects does not tell
 };
 
 using BisectionEvent =

@@ -58,7 +58,8 @@ std::optional<report::StepReason> FollowedSearch::why(const bisect::Measure& wan
   const auto posterior = search_->posterior();
   const auto from = wanted.reference ? *wanted.reference + 1 : 0;
   const auto to = std::min(wanted.candidate + 1, posterior.size());
-  if (wanted.purpose == bisect::Purpose::verify_culprit && from < to) {
+  const bool has_others = posterior.size() > 1;
+  if (wanted.purpose == bisect::Purpose::verify_culprit && from < to && has_others) {
     const auto first = posterior.begin();
     reason.mass = std::min(1.0, std::accumulate(first + static_cast<std::ptrdiff_t>(from),
                                                 first + static_cast<std::ptrdiff_t>(to), 0.0));

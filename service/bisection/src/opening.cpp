@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "torchwatch/comparison/newest_build.hpp"
 #include "torchwatch/comparison/series_settings.hpp"
 #include "torchwatch/detect/memory_verdict.hpp"
 #include "torchwatch/documents/bisection.hpp"
+#include "torchwatch/report/newest_build.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/build_store.hpp"
@@ -36,12 +36,21 @@ SearchedSeries judged_series(const storage::VerdictRow& verdict,
   return searched;
 }
 
+/// What a pair of a series of which nothing is known is taken to scatter by. Peaks that are sampled
+/// and a heap's growth differ between runs of one build: by no more than their floor, mostly.
+double unknown_noise(Metric metric, const detect::Settings& settings) {
+  if (is_relative(metric)) return kUnknownNoise;
+  const bool is_sampled = has_ratio(metric) && !detect::is_counted(metric);
+  const bool scatters = is_sampled || metric == Metric::heap_growth;
+  return scatters ? static_cast<double>(detect::floor_bytes(metric, settings)) : 0;
+}
+
 /// A series of which nothing is known.
 SearchedSeries unmeasured_series(const Series& series, detect::Settings settings) {
   if (detect::is_counted(series.metric)) settings = detect::settings_of_exact(settings);
   SearchedSeries searched;
   searched.series = series;
-  searched.noise_sd = is_relative(series.metric) ? kUnknownNoise : 0;
+  searched.noise_sd = unknown_noise(series.metric, settings);
   searched.minimum_effect = minimum_effect(series, 0, settings);
   return searched;
 }
@@ -120,7 +129,7 @@ Result<BisectionSpec> requested_spec(comparison::Services& services, const std::
                                      const std::string& bad) {
   TW_TRY_VOID(services.history->range(good, bad));
   auto spec = spec_between(services.config, good, bad);
-  TW_TRY(const auto base, comparison::newest_build(services.database));
+  TW_TRY(const auto base, report::newest_build(services.database));
   if (base) spec.base = base->id;
   return spec;
 }

@@ -47,6 +47,7 @@ RevertOutcome outcome_of(const RevertCheck* check) {
   if (check == nullptr) return RevertOutcome::not_tried;
   // What was not measured contradicts nobody.
   if (check->effects.empty()) return RevertOutcome::impossible;
+  if (!check->reason.empty()) return RevertOutcome::inconclusive;
   return check->gone ? RevertOutcome::change_gone : RevertOutcome::change_stays;
 }
 
@@ -75,6 +76,7 @@ report::VerificationFacts verification_of(const bisect::Culprit& culprit,
   report::VerificationFacts facts;
   facts.parent = recorded.sha_of(culprit.parent);
   for (const auto& effect : culprit.effects) facts.pairs = std::max(facts.pairs, effect.pairs);
+  facts.are_fresh = is_freshly_verified(recorded, culprit.classes.back(), culprit.parent);
   if (recorded.made_elsewhere() > 0) {
     const auto origin = recorded.origin_of(culprit.parent).value_or("");
     facts.makers = origin.empty() ? "both built by the recipe" : "both made elsewhere";
@@ -92,8 +94,9 @@ NamedCulprit named(const bisect::Culprit& culprit, const RecordedSearch& recorde
     result.commits.push_back(recorded.commit_of(candidate));
   }
   result.parent = recorded.sha_of(culprit.parent);
-  // Shares that are added up may exceed 1 by their rounding.
-  result.confidence = std::min(culprit.confidence, 1.0);
+  // With one candidate it is 1 whatever was measured. Shares that are added up may exceed 1 by
+  // their rounding.
+  if (recorded.class_count() > 1) result.confidence = std::min(culprit.confidence, 1.0);
   result.effects = effects_of(culprit.effects, spec);
   result.verified = report::verification_text(verification_of(culprit, recorded, spec));
   result.revert = outcome_of(recorded.revert_of(culprit.classes.back()));

@@ -22,18 +22,6 @@ bisect::SearchSettings settings_of(const BisectionSpec& spec) {
   return settings;
 }
 
-std::vector<bisect::SearchSeries> series_of(const BisectionSpec& spec) {
-  std::vector<bisect::SearchSeries> all_series;
-  for (const auto& searched : spec.series) {
-    bisect::SearchSeries series;
-    series.noise_sd = searched.noise_sd;
-    series.minimum_effect = searched.minimum_effect;
-    series.build_sd = is_relative(searched.series.metric) ? kBuildSpread : 0;
-    all_series.push_back(series);
-  }
-  return all_series;
-}
-
 void name_commit(std::size_t place, const std::string& sha, std::vector<bisect::Commit>& named) {
   if (place >= named.size()) named.resize(place + 1);
   named[place].sha = sha;
@@ -65,6 +53,18 @@ Status check_services(const comparison::Services& services) {
 }
 
 }  // namespace
+
+std::vector<bisect::SearchSeries> series_of(const BisectionSpec& spec) {
+  std::vector<bisect::SearchSeries> all_series;
+  for (const auto& searched : spec.series) {
+    bisect::SearchSeries series;
+    series.noise_sd = searched.noise_sd;
+    series.minimum_effect = searched.minimum_effect;
+    series.build_sd = is_relative(searched.series.metric) ? kBuildSpread : 0;
+    all_series.push_back(series);
+  }
+  return all_series;
+}
 
 Result<bisect::CulpritSearch> search_of(const BisectionSpec& spec, std::size_t classes) {
   return bisect::CulpritSearch::create(settings_of(spec), series_of(spec), classes);
@@ -275,6 +275,15 @@ int faults_in_a_row(const RecordedSearch& recorded) {
     ++faults;
   }
   return faults;
+}
+
+bool is_freshly_verified(const RecordedSearch& recorded, std::size_t culprit,
+                         bisect::Reference parent) {
+  return std::ranges::none_of(recorded.events_, [&](const BisectionEvent& event) {
+    const auto* pairs = std::get_if<PairsMeasured>(&event);
+    return pairs != nullptr && pairs->purpose != bisect::Purpose::verify_culprit &&
+           pairs->readings.candidate == culprit && pairs->readings.reference == parent;
+  });
 }
 
 const std::string& RecordedSearch::commit_of(std::size_t candidate) const {

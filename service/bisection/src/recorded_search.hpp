@@ -14,6 +14,9 @@
 
 namespace torchwatch::bisection {
 
+/// What the search knows of each series before it is measured.
+std::vector<bisect::SearchSeries> series_of(const BisectionSpec&);
+
 /// The search of a bisection with that number of classes, before anything has happened. Errors:
 /// invalid.
 Result<bisect::CulpritSearch> search_of(const BisectionSpec&, std::size_t classes);
@@ -75,6 +78,9 @@ class RecordedSearch {
   friend int faults_in_a_row(const RecordedSearch&);
   /// Why no series could be measured; empty where one could.
   friend std::string why_all_dropped(const RecordedSearch&, std::size_t series);
+  /// Whether the two were measured against each other only after the one was suspected.
+  friend bool is_freshly_verified(const RecordedSearch&, std::size_t culprit,
+                                  bisect::Reference parent);
 
  private:
   RecordedSearch(storage::BisectionStore, storage::Id, std::string good, bisect::CulpritSearch);
@@ -92,6 +98,7 @@ class RecordedSearch {
 };
 
 std::string why_all_dropped(const RecordedSearch&, std::size_t series);
+bool is_freshly_verified(const RecordedSearch&, std::size_t culprit, bisect::Reference parent);
 
 /// Records that a class between the ends cannot be built, or fails these series. One that was
 /// measured before keeps what it read, and is read no more of them.

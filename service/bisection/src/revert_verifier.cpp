@@ -1,23 +1,20 @@
 #include "revert_verifier.hpp"
 
+#include <map>
+#include <vector>
+
+#include "torchwatch/bisect/revert_gate.hpp"
 #include "torchwatch/records/hex.hpp"
-#include "torchwatch/records/statistics.hpp"
 
 namespace torchwatch::bisection {
 namespace {
 
-/// The part of an effect that must be gone for the culprit to be what made it.
-constexpr double kPartGone = 0.5;
-
-void judge(const bisect::Culprit& culprit, const PairReadings& measured, RevertCheck& check) {
-  check.gone = !measured.effects.empty();
-  for (const auto& effect : culprit.effects) {
-    const auto found = measured.effects.find(effect.series);
-    if (found == measured.effects.end()) continue;
-    check.effects[effect.series] = median(found->second);
-    check.gone = check.gone && check.effects[effect.series] >= kPartGone * effect.effect;
-  }
+/// Whether it is the commit that cannot be taken out. What else fails, as a full disk, may pass.
+bool is_about_the_commit(ErrorCode code) {
+  return code == ErrorCode::conflict || code == ErrorCode::invalid || code == ErrorCode::not_found;
 }
+
+constexpr const char* kUndecided = "too noisy to tell whether the change goes with it";
 
 }  // namespace
 
@@ -39,6 +36,7 @@ Result<RevertCheck> RevertVerifier::check(const bisect::Culprit& culprit, std::s
   services_.progress.phase_started("building the newest commit without " + short_sha(commit));
   const auto reverted = services_.history->create_revert(commit, spec_.bad);
   if (!reverted) {
+    if (!is_about_the_commit(reverted.error().code)) return fail(reverted.error());
     check.reason = reverted.error().text();
     return check;
   }
@@ -64,20 +62,48 @@ Status RevertVerifier::measure(const std::string& reverted, const bisect::Culpri
     return {};
   }
   check.builds = true;
-  std::vector<std::size_t> all_series;
+  return measure_pairs(std::get<comparison::MeasurableBuild>(with),
+                       std::get<comparison::MeasurableBuild>(built), culprit, check, stop);
+}
+
+/// Measures the series until each is decided, or one contradicts the culprit.
+Status RevertVerifier::measure_pairs(const comparison::MeasurableBuild& with,
+                                     const comparison::MeasurableBuild& without,
+                                     const bisect::Culprit& culprit, RevertCheck& check,
+                                     std::stop_token stop) {
+  const int batch = bisect::SearchSettings{}.verify_pairs;
+  const auto name = "revert/" + std::to_string(check.culprit);
+  const auto all_series = series_of(spec_);
+  std::map<std::size_t, const bisect::Effect*> open;
   for (const auto& effect : culprit.effects) {
-    if (effect.shows) all_series.push_back(effect.series);
+    if (effect.shows) open.emplace(effect.series, &effect);
   }
-  TW_TRY(const auto measured,
-         measurer_.measure_pairs("revert/" + std::to_string(check.culprit),
-                                 std::get<comparison::MeasurableBuild>(with),
-                                 std::get<comparison::MeasurableBuild>(built), all_series,
-                                 bisect::SearchSettings{}.verify_pairs, stop));
-  if (const auto* failed = std::get_if<SideFailed>(&measured)) {
-    check.reason = failed->reason;
-    return {};
+  check.gone = !open.empty();
+  // Runs that were made are not made again, so each batch adds to those before.
+  for (int pairs = batch; !open.empty(); pairs += batch) {
+    std::vector<std::size_t> still_open;
+    for (const auto& [series, effect] : open) still_open.push_back(series);
+    TW_TRY(const auto measured,
+           measurer_.measure_pairs(name, with, without, still_open, pairs, stop));
+    if (const auto* failed = std::get_if<SideFailed>(&measured)) {
+      check.gone = false;
+      check.effects.clear();
+      check.reason = failed->reason;
+      return {};
+    }
+    for (const auto& [series, values] : std::get<PairReadings>(measured).effects) {
+      const auto reading = bisect::judge_revert(all_series.at(series), *open.at(series), values);
+      check.effects[series] = reading.effect;
+      if (reading.state == bisect::RevertState::open) continue;
+      open.erase(series);
+      if (reading.state == bisect::RevertState::gone) continue;
+      check.gone = false;
+      check.reason = kUndecided;
+      if (reading.state == bisect::RevertState::undecided) continue;
+      check.reason.clear();
+      return {};
+    }
   }
-  judge(culprit, std::get<PairReadings>(measured), check);
   return {};
 }
 

@@ -22,14 +22,18 @@ class RevertVerifier {
         measurer_(measurer) {}
 
   /// Checks and records every culprit of the answer that is one commit, and not checked yet. A
-  /// revert that does not apply or build is recorded with its reason. Errors: those of builds and
-  /// measurements that the environment prevents; cancelled; of storage.
+  /// revert that does not apply or build is recorded with its reason. Errors: those of commits,
+  /// builds and measurements that the environment prevents; cancelled; of storage.
   Status verify(const bisect::Answer&, std::stop_token stop);
 
  private:
   Result<RevertCheck> check(const bisect::Culprit&, std::stop_token);
   Status measure(const std::string& reverted, const bisect::Culprit&, RevertCheck&,
                  std::stop_token);
+
+  Status measure_pairs(const comparison::MeasurableBuild& with,
+                       const comparison::MeasurableBuild& without, const bisect::Culprit&,
+                       RevertCheck&, std::stop_token);
 
   comparison::Services& services_;
   const BisectionSpec& spec_;

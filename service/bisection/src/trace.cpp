@@ -135,7 +135,7 @@ class TraceReader {
 
   void read(const RevertCheck& check, TraceStep& step) const {
     step.commit = name(check.culprit);
-    const bool stays = !check.gone && !check.effects.empty();
+    const bool stays = !check.gone && !check.effects.empty() && check.reason.empty();
     step.reason = check.gone ? "undoes the change" : stays ? "leaves the change" : check.reason;
   }
 
@@ -155,6 +155,7 @@ class TraceReader {
 
   void believe(const std::vector<double>& posterior, TraceStep& step) const {
     step.posterior = posterior;
+    if (posterior.size() == 1) return;  // of one candidate alone it is 1 whatever was measured
     std::string after = spec_.good;
     double mass = 0;
     for (Class place = 0; place < posterior.size(); ++place) {

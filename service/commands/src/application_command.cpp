@@ -5,10 +5,10 @@
 #include <mutex>
 
 #include "torchwatch/caches/caches.hpp"
-#include "torchwatch/comparison/newest_build.hpp"
 #include "torchwatch/daemon/resolve.hpp"
 #include "torchwatch/database/writer.hpp"
 #include "torchwatch/health/problem.hpp"
+#include "torchwatch/report/newest_build.hpp"
 #include "torchwatch/requests/names.hpp"
 #include "torchwatch/terminal/progress_state.hpp"
 #include "torchwatch/terminal/terminal_progress.hpp"
@@ -102,7 +102,7 @@ Result<std::shared_ptr<std::filesystem::path>> make_folder() {
 }
 
 Result<storage::BuildRow> newest(storage::Database& database) {
-  TW_TRY(auto newest, comparison::newest_build(database));
+  TW_TRY(auto newest, report::newest_build(database));
   if (newest) return *std::move(newest);
   return fail(ErrorCode::not_found, "no build is known yet",
               "name one with --build (a folder or a release such as 2.13.0), "

@@ -21,7 +21,6 @@ namespace torchwatch::commands {
 namespace {
 
 using nlohmann::json;
-using storage::RunValue;
 
 struct Options {
   SelectionOptions selection;
@@ -43,12 +42,12 @@ Status check_found(const config::Config& config, const std::vector<Series>& foun
   return found.empty() ? check_selection(config, {.workloads = selection.workloads}) : Status{};
 }
 
-/// The smallest change that would be found in the series, as a ratio - 1; null where it is not
-/// known.
+/// The smallest change that would be found in the series, as its page says it, whatever runs are
+/// listed: as a ratio - 1; null where it is not known.
 Result<json> minimum_detectable_effect(const config::Config& config, storage::Database& database,
-                                       const Series& series, const std::vector<RunValue>& history) {
+                                       const Series& series) {
   TW_TRY(const auto settings, nightly::settings_of_next(config, database, series));
-  const auto noise = evidence::noise_of(series, history, settings);
+  TW_TRY(const auto noise, evidence::read_noise(database, series, settings));
   if (!noise || !noise->minimum_detectable_effect) return json(nullptr);
   return json(*noise->minimum_detectable_effect);
 }
@@ -112,7 +111,7 @@ Result<Shown> shown(storage::Database& database, const config::Config& config, c
   shown.object = report::json_of(series);
   shown.object["values"] = shown.runs.json;
   TW_TRY(shown.object["minimum_detectable_effect"],
-         minimum_detectable_effect(config, database, series, history));
+         minimum_detectable_effect(config, database, series));
   shown.object["samples_ns"] = nullptr;
   if (history.empty() || series.metric != Metric::time) return shown;
   // Samples of old runs may have been thinned; the values stay.

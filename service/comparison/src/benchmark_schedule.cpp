@@ -90,6 +90,17 @@ std::string furthest_of(const std::vector<const RunRow*>& runs) {
   return is_stated ? "; " + furthest->reason : "";
 }
 
+/// The decision after screening, in the terms of the one on fresh pairs.
+detect::ConfirmDecision decision_of(const detect::ScreenDecision& screened) {
+  using enum detect::ScreenStep;
+  detect::ConfirmDecision decision;
+  decision.measure_more = screened.step == measure_more;
+  decision.verdict = screened.step == unchanged ? Verdict::unchanged : Verdict::inconclusive;
+  decision.estimate = screened.estimate;
+  decision.reason = screened.reason;
+  return decision;
+}
+
 }  // namespace
 
 std::optional<Block> BenchmarkSchedule::next() const {
@@ -274,28 +285,39 @@ BenchmarkSchedule::Step BenchmarkSchedule::all_metrics(Verdict verdict, const st
   return step;
 }
 
+/// Bounds what is left of an earlier change where that is asked of the series and it is unchanged.
+void BenchmarkSchedule::bound_rest(const Series& series, std::span<const double> pairs,
+                                   const detect::Settings& settings,
+                                   detect::ConfirmDecision& decision) const {
+  const auto most = schedule_.rests_.find(series);
+  if (decision.measure_more || decision.verdict != Verdict::unchanged) return;
+  if (most == schedule_.rests_.end()) return;
+  auto rest = detect::bound_rest(pairs, decision.estimate, most->second, settings);
+  decision.measure_more = rest.measure_more;
+  decision.estimate = rest.estimate;
+  decision.reason = std::move(rest.reason);
+}
+
 BenchmarkSchedule::Step BenchmarkSchedule::evaluate_timing(const Runs& screen) const {
   Step step;
+  const auto fresh = runs_of(Stage::confirm);
   for (const auto metric : metrics(screen)) {
-    const auto settings = schedule_.settings_.of({benchmark_, metric});
-    const auto screened = detect::screen(pair_log_ratios(Stage::screen, screen, metric), settings);
-    if (screened.step == detect::ScreenStep::measure_more) {
-      return Step{block(Stage::screen, screen.blocks), {}};
-    }
-    auto estimate = screened.estimate;
-    JudgedSeries result;
+    const Series series{benchmark_, metric};
+    const auto settings = schedule_.settings_.of(series);
+    auto pairs = pair_log_ratios(Stage::screen, screen, metric);
+    const auto screened = detect::screen(pairs, settings);
+    auto decision = decision_of(screened);
+    auto stage = Stage::screen;
     if (screened.step == detect::ScreenStep::suspect) {
-      const auto fresh = runs_of(Stage::confirm);
-      const auto decision =
-          detect::confirm(pair_log_ratios(Stage::confirm, fresh, metric), settings);
-      if (decision.measure_more) return Step{block(Stage::confirm, fresh.blocks), {}};
-      result = judge_as(metric, decision.verdict, decision.reason, fresh);
-      estimate = decision.estimate;
-    } else {
-      const bool noisy = screened.step == detect::ScreenStep::too_noisy;
-      result = judge_as(metric, noisy ? Verdict::inconclusive : Verdict::unchanged, screened.reason,
-                        screen);
+      stage = Stage::confirm;
+      pairs = pair_log_ratios(stage, fresh, metric);
+      decision = detect::confirm(pairs, settings);
     }
+    bound_rest(series, pairs, settings, decision);
+    const Runs& behind = stage == Stage::screen ? screen : fresh;
+    if (decision.measure_more) return Step{block(stage, behind.blocks), {}};
+    auto result = judge_as(metric, decision.verdict, decision.reason, behind);
+    const auto& estimate = decision.estimate;
     result.verdict.ratio = estimate.ratio;
     result.verdict.interval_low = estimate.low;
     result.verdict.interval_high = std::isfinite(estimate.high) ? estimate.high : 0;
@@ -326,6 +348,11 @@ BenchmarkSchedule::Step BenchmarkSchedule::evaluate_memory(const Runs& screen) c
     }
     if (metric == Metric::output_difference) decision.reason += furthest_of(behind->candidate);
     auto result = judge_as(metric, decision.verdict, decision.reason, *behind);
+    // The values that the change is of: of four runs a side not the mean of the middle two.
+    if (metric != Metric::output_difference) {
+      result.verdict.baseline_value = static_cast<double>(decision.baseline_value);
+      result.verdict.candidate_value = static_cast<double>(decision.candidate_value);
+    }
     result.verdict.ratio = decision.ratio;
     result.verdict.interval_low = decision.low;
     result.verdict.interval_high = decision.high;

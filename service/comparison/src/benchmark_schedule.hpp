@@ -1,10 +1,12 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "torchwatch/comparison/schedule.hpp"
+#include "torchwatch/detect/time_verdict.hpp"
 
 namespace torchwatch::comparison {
 
@@ -43,6 +45,8 @@ class BenchmarkSchedule {
   }
   Step evaluate() const;
   std::optional<Step> ended_early(const Runs& screen) const;
+  void bound_rest(const Series&, std::span<const double> pairs, const detect::Settings&,
+                  detect::ConfirmDecision&) const;
   Step evaluate_timing(const Runs& screen) const;
   Step evaluate_memory(const Runs& screen) const;
   std::optional<Step> failed(const Runs& runs) const;

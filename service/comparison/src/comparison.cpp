@@ -1,9 +1,14 @@
 #include "torchwatch/comparison/comparison.hpp"
 
+#include <map>
+#include <utility>
+
 #include "block_executor.hpp"
 #include "on_lanes.hpp"
+#include "torchwatch/detect/time_verdict.hpp"
 #include "torchwatch/documents/study.hpp"
 #include "torchwatch/storage/build_store.hpp"
+#include "torchwatch/storage/incident_store.hpp"
 
 namespace torchwatch::comparison {
 namespace {
@@ -25,6 +30,16 @@ Result<MeasurableBuild> measurable(Services& services, storage::Id build,
   const auto workloads = with_alternatives(sides, workloads_of(comparison.plan));
   TW_TRY(auto kit, services.runners.kit_for(tree, workloads, stop));
   return MeasurableBuild{row.id, std::move(tree), std::move(kit)};
+}
+
+/// The ratio that half of each of the incident's changes makes.
+Result<std::map<Series, double>> halves_of(storage::Database& database, storage::Id incident) {
+  TW_TRY(const auto row, storage::IncidentStore(database).get(incident));
+  std::map<Series, double> halves;
+  for (const auto& was : row.series) {
+    if (was.ratio > 0) halves.emplace(was.series, detect::half_of_change(was.ratio));
+  }
+  return halves;
 }
 
 }  // namespace
@@ -66,6 +81,10 @@ Result<Schedule> replay(Services& services, const Comparison& comparison) {
   Schedule schedule(plan, series_settings(services.config, rule_of(row, plan)),
                     static_cast<std::uint64_t>(row.id));
   if (row.purpose == storage::Purpose::study) schedule.compare_settings();
+  if (row.purpose == storage::Purpose::recheck && row.incident) {
+    TW_TRY(auto halves, halves_of(services.database, *row.incident));
+    schedule.bound_rests(std::move(halves));
+  }
   TW_TRY(const auto past, RunRecorder(services, owner_of(comparison)).past_runs());
   for (const auto& run : past) schedule.add(run.row, run.machine);
   return schedule;

@@ -19,13 +19,9 @@ int series_per_nightly(const config::Config& config, int series) {
 
 detect::Settings SeriesSettings::of(const Series& series) const {
   auto settings = common_;
-  // A rule for all metrics is about noise, of which outputs have none.
-  const bool is_of_outputs = series.metric == Metric::output_difference;
-  const auto rule = std::find_if(own_.rbegin(), own_.rend(), [&](const auto& each) {
-    return each.fits(series) && (each.metric || !is_of_outputs);
-  });
-  if (rule == own_.rend()) return settings;
-  if (is_of_outputs) {
+  const auto* rule = config::entry_for(own_, series);
+  if (rule == nullptr) return settings;
+  if (series.metric == Metric::output_difference) {
     settings.output_tolerance = rule->threshold;
     return settings;
   }
@@ -33,8 +29,7 @@ detect::Settings SeriesSettings::of(const Series& series) const {
   settings.threshold = rule->threshold;
   // Who names the metric means it; a rule for all metrics of a noisy workload does not make what is
   // exact noisy.
-  settings.exact_threshold =
-      rule->metric ? rule->threshold : std::min(settings.exact_threshold, rule->threshold);
+  settings.exact_threshold = rule->of_exact(settings.exact_threshold);
   return settings;
 }
 

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <charconv>
 #include <sstream>
 
@@ -33,6 +34,28 @@ bool SeriesThreshold::fits(const Series& series) const {
   return (!metric || *metric == series.metric) &&
          (workload.empty() || workload == series.benchmark.workload) &&
          (!configuration || *configuration == series.benchmark.configuration);
+}
+
+double SeriesThreshold::of_exact(double common) const {
+  return metric ? threshold : std::min(common, threshold);
+}
+
+const SeriesThreshold* entry_for(const std::vector<SeriesThreshold>& entries,
+                                 const Series& series) {
+  const bool is_of_outputs = series.metric == Metric::output_difference;
+  const auto found = std::find_if(entries.rbegin(), entries.rend(), [&](const auto& each) {
+    return each.fits(series) && (each.metric || !is_of_outputs);
+  });
+  return found == entries.rend() ? nullptr : &*found;
+}
+
+ThresholdOf threshold_ratios(const Config& config) {
+  return [detect = config.detect](const Series& series, bool is_exact) {
+    const double common = is_exact ? detect.exact_threshold : detect.threshold;
+    const auto* own = entry_for(detect.thresholds, series);
+    if (own == nullptr) return 1 + common;
+    return 1 + (is_exact ? own->of_exact(common) : own->threshold);
+  };
 }
 
 Result<SeriesThreshold> parse_series_threshold(std::string_view text) {

@@ -72,6 +72,7 @@ std::string culprit_text(const bisection::NamedCulprit& culprit) {
   if (!report::doubt_text(culprit.revert).empty()) {
     return text + ", although the change stays when it is taken out";
   }
+  if (!(culprit.confidence > 0)) return text;
   return text + " (" + figures::confidence(culprit.confidence) + ")";
 }
 

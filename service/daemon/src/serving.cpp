@@ -174,6 +174,7 @@ pages::Sources page_sources(const config::Config& config, storage::Database& dat
           .confidence = config.detect.confidence,
           .threshold = 1 + config.detect.threshold,
           .exact_threshold = 1 + config.detect.exact_threshold,
+          .threshold_of = config::threshold_ratios(config),
           .gate = 1 + config.detect.gate,
           .false_incidents_per_year = config.detect.false_incidents_per_year,
           .no_nightly_alarm = config.alarm.no_nightly,

@@ -43,10 +43,17 @@ struct InterimLook {
   [[nodiscard]] int pairs() const { return static_cast<int>(log_ratios.size()); }
 };
 
-/// Returns an interval that holds at the stated confidence although there are several looks.
+/// Returns an interval that holds at the stated confidence although there are several looks. Where
+/// that is too high for the signed-rank test of these pairs it is the one of Yuen's t.
 Estimate estimate_at(const InterimLook& look, const Settings& settings) {
-  Estimate result = estimate(look.log_ratios, 1 - (1 - settings.confidence) * look.error_share);
+  const double error = (1 - settings.confidence) * look.error_share;
+  Estimate result = estimate(look.log_ratios, 1 - error);
   result.confidence = settings.confidence;
+  if (std::isfinite(result.high)) return result;
+  const auto trimmed = trimmed_mean(look.log_ratios, settings.noise_floor);
+  const double reach = std::exp(t_beyond(trimmed.degrees_of_freedom, error / 2) * trimmed.error);
+  result.low = result.ratio / reach;
+  result.high = result.ratio * reach;
   return result;
 }
 
@@ -130,6 +137,13 @@ ConfirmDecision decide(const InterimLook& look, const Settings& settings) {
   return undecided;
 }
 
+/// Returns whether the interval of the last look would lie below `most`, were its estimate this
+/// one: it gets narrower by the root of the pairs.
+bool may_show(const Estimate& estimate, double most, int last_pairs) {
+  const double narrowing = std::sqrt(static_cast<double>(estimate.pairs) / last_pairs);
+  return estimate.ratio * std::pow(estimate.high / estimate.ratio, narrowing) < most;
+}
+
 }  // namespace
 
 double confirmed_from(std::span<const double> log_ratios, const Settings& settings) {
@@ -156,6 +170,28 @@ ConfirmDecision confirm(std::span<const double> log_ratios, const Settings& sett
     if (!decision.measure_more) return decision;
   }
   return decision;  // not reached: the last look decides
+}
+
+double half_of_change(double ratio) {
+  return std::sqrt(ratio);
+}
+
+RestDecision bound_rest(std::span<const double> log_ratios, const Estimate& known, double most,
+                        const Settings& settings) {
+  RestDecision decision{.measure_more = false, .estimate = known, .reason = in_words(known)};
+  if (known.high < most) return decision;
+  const auto looks = interim_looks(settings);
+  for (const int pairs : looks) {
+    if (pairs < known.pairs) continue;
+    const auto needed = static_cast<std::size_t>(pairs);
+    decision.measure_more = log_ratios.size() < needed;
+    if (decision.measure_more) return decision;
+    const InterimLook look{log_ratios.first(needed), error_share_of(looks), pairs == looks.back()};
+    decision.estimate = estimate_at(look, settings);
+    decision.reason = in_words(decision.estimate);
+    if (decision.estimate.high < most || !may_show(decision.estimate, most, looks.back())) break;
+  }
+  return decision;
 }
 
 }  // namespace torchwatch::detect

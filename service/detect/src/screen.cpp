@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 
 #include "detectable.hpp"
 #include "signed_rank.hpp"
@@ -15,14 +16,14 @@ namespace {
 
 // Chosen on recorded noise (see the README): a healthy series leaves after four pairs on average,
 // fewer than one in two hundred series that are 10 % slower leave unnoticed.
-constexpr double kDropTail = kUnchangedTail;  // chance of overlooking a change of the threshold
+constexpr double kDropTail = kUnchangedTail;  // of overlooking a change of the threshold, per look
 constexpr double kSuspectTail = 0.01;         // chance of suspecting without cause, per look
 constexpr double kSuspectShareOfGate = 0.75;  // a suspect's estimate reaches this much of the gate
 constexpr int kSuspectPairs = 4;              // two pairs can still be one disturbance
 // How many pairs the prior spread counts for. Two or four pairs say little about the noise; series
 // differ in it about as much as four pairs of one series do.
 constexpr double kPriorPairs = 4;
-constexpr double kThresholdOfPrior = 0.07;  // from which threshold on prior_pair_sd is expected
+constexpr double kThresholdOfPrior = 0.07;  // with which prior_pair_sd is expected
 
 struct Centre {
   double mean;
@@ -30,10 +31,11 @@ struct Centre {
   double degrees_of_freedom;
 };
 
-/// Returns the spread of a pair that is expected before any is seen. A smaller threshold expects less
-/// in proportion: pairs that scatter by as much as it cannot show it anyway.
+/// Returns the spread of a pair that is expected before any is seen, in proportion to the
+/// threshold: pairs that scatter by as much as a small one cannot show it anyway, and a large one
+/// is set where they scatter a lot.
 double expected_pair_sd(const Settings& settings) {
-  return settings.prior_pair_sd * std::min(1.0, settings.threshold / kThresholdOfPrior);
+  return settings.prior_pair_sd * (settings.threshold / kThresholdOfPrior);
 }
 
 /// Returns a robust centre with a spread from all pairs: wild ones make it measure more.
@@ -76,25 +78,11 @@ bool suggests_change(const Centre& centre, const Settings& settings) {
          std::abs(centre.mean) > reach;
 }
 
-}  // namespace
-
-double suspected_from(std::span<const double> log_ratios, const Settings& settings) {
-  return detectable(centre_of(log_ratios, settings), settings);
-}
-
-ScreenDecision screen(std::span<const double> log_ratios, const Settings& settings) {
+/// Decides on all of these pairs, of which there are two or more.
+ScreenDecision decide_screening(std::span<const double> log_ratios, const Settings& settings) {
   ScreenDecision decision;
-  if (!are_usable(log_ratios)) {
-    decision.step = ScreenStep::too_noisy;
-    decision.reason = kUnusablePair;
-    return decision;
-  }
   decision.estimate = estimate(log_ratios, settings.confidence);
   const int pairs = decision.estimate.pairs;
-  if (pairs < std::max(2, settings.screen_pairs_min)) {
-    decision.pairs_next = std::max(2, settings.screen_pairs_min);
-    return decision;
-  }
   const Centre centre = centre_of(log_ratios, settings);
   if (!std::isfinite(decision.estimate.high)) bound_by_t(decision.estimate, centre);
   decision.reason = in_words(decision.estimate);
@@ -110,6 +98,29 @@ ScreenDecision screen(std::span<const double> log_ratios, const Settings& settin
                        " on would have been noticed";
   } else {
     decision.pairs_next = std::min(pairs + 2, settings.screen_pairs_max);
+  }
+  return decision;
+}
+
+}  // namespace
+
+double suspected_from(std::span<const double> log_ratios, const Settings& settings) {
+  return detectable(centre_of(log_ratios, settings), settings);
+}
+
+ScreenDecision screen(std::span<const double> log_ratios, const Settings& settings) {
+  ScreenDecision decision;
+  if (!are_usable(log_ratios)) {
+    decision.step = ScreenStep::too_noisy;
+    decision.reason = kUnusablePair;
+    return decision;
+  }
+  decision.estimate = estimate(log_ratios, settings.confidence);
+  decision.pairs_next = std::max(2, settings.screen_pairs_min);
+  while (decision.step == ScreenStep::measure_more) {
+    const auto needed = static_cast<std::size_t>(decision.pairs_next);
+    if (log_ratios.size() < needed) break;
+    decision = decide_screening(log_ratios.first(needed), settings);
   }
   return decision;
 }

@@ -26,10 +26,11 @@ std::optional<double> ratio_of(const Row& row) {
   return row.ratio > 0 ? std::optional(row.ratio) : std::nullopt;
 }
 
-/// The threshold by which a verdict or an effect is judged.
+/// The threshold by which a verdict or an effect is judged now.
 template <typename Row>
 double threshold_of(const Row& row, const Context& context) {
   const bool is_exact = report::is_exact(report::effect_of(row));
+  if (context.threshold_of) return context.threshold_of(row.series, is_exact);
   return is_exact ? context.exact_threshold : context.threshold;
 }
 

@@ -5,7 +5,6 @@
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
-#include "torchwatch/storage/verdicts.hpp"
 
 namespace torchwatch::follow_ups {
 namespace {
@@ -96,14 +95,17 @@ Result<std::optional<IncidentRow>> conclude_recheck(comparison::Services& servic
                                                     const ComparisonRow& recheck) {
   storage::IncidentStore store(services.database);
   TW_TRY(auto incident, store.get(*recheck.incident));
-  TW_TRY(const auto verdicts, storage::verdicts_of(services.database, recheck.id));
-  const bool is_over = report::outcome_for(incident, verdicts) == report::RecheckOutcome::gone;
+  TW_TRY(const auto rechecks, report::rechecks_of(services.database, incident));
+  const auto own = std::ranges::find_if(
+      rechecks, [&](const auto& each) { return each.comparison.id == recheck.id; });
+  const bool is_over = own != rechecks.end() && own->outcome == report::RecheckOutcome::gone;
   if (!is_over || incident.state == storage::IncidentState::closed) return std::nullopt;
   TW_TRY(const bool shown_since, is_shown_since(services, incident, recheck));
   if (shown_since) return std::nullopt;
   TW_TRY_VOID(store.close(incident.id, {.by = "",
                                         .reason = "comparison " + std::to_string(recheck.id) +
-                                                  ", a recheck, found nothing of it left",
+                                                  ", a recheck, found nothing of it left" +
+                                                  report::unmeasured_text(*own),
                                         .at = services.clock.wall_now()}));
   return incident;
 }

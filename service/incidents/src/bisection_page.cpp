@@ -10,6 +10,7 @@
 #include "torchwatch/incidents/pages.hpp"
 #include "torchwatch/records/hex.hpp"
 #include "torchwatch/report/bisection_text.hpp"
+#include "torchwatch/report/culprits.hpp"
 #include "torchwatch/report/reproduce.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
 
@@ -125,7 +126,7 @@ html::Fragment matrix_notes(const storage::BisectionRow& row, const report::Sear
   const auto result = bisection::parse_bisection_result(row.result_json);
   if (!result || result->culprits.empty()) return content;
   const auto& first = result->culprits.front();
-  if (first.revert == bisection::RevertOutcome::change_stays) return content;
+  if (!(report::cause_of(first).confidence > 0)) return content;
   return content +
          html::paragraph(html::text(
              "A row is what was believed once its step was measured. The " +

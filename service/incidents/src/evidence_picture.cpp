@@ -29,7 +29,8 @@ Result<http::Reply> get_evidence_picture(const http::Request& request, const Sou
   const evidence::Context context{.database = sources.database,
                                   .confidence = sources.confidence,
                                   .threshold = sources.threshold,
-                                  .exact_threshold = sources.exact_threshold};
+                                  .exact_threshold = sources.exact_threshold,
+                                  .threshold_of = sources.threshold_of};
   TW_TRY(const auto picture, pictures::picture_of(context, incident));
   if (!picture) {
     return fail(ErrorCode::not_found,

@@ -31,6 +31,7 @@ NoiseFigure figure_of(const Benchmark& benchmark, const std::vector<comparison::
   figure.benchmark = benchmark;
   figure.value_ns = median(times);
   figure.pair_sd = detect::estimate(pairs, settings.confidence).pair_sd;
+  figure.threshold = settings.threshold;
   figure.floor = detect::estimate_minimum_detectable_effect(pairs, settings);
   return figure;
 }
@@ -44,9 +45,9 @@ Result<std::vector<NoiseFigure>> measure_noise(comparison::Services& services, s
   const auto& benchmarks = measurer.plan().benchmarks;
   const int runs = 2 * pairs;
   measurer.expect(static_cast<int>(benchmarks.size()) * runs);
+  // As a nightly of this plan would judge it.
   const auto settings = comparison::series_settings(
-      services.config,
-      {.budget_series = comparison::series_count(measurer.plan()), .wants_intervals = true});
+      services.config, {.budget_series = comparison::series_count(measurer.plan())});
   std::vector<NoiseFigure> figures;
   for (const auto& benchmark : benchmarks) {
     if (!comparison::has_pass(measurer.plan(), benchmark, Pass::timing)) continue;

@@ -98,9 +98,7 @@ Outcome run_check(const Invocation& invocation, const CheckOptions& options) {
   if (options.noise) {
     TW_TRY(const auto noise, noise_of(invocation, options, config));
     json["noise"] = noise_json(noise);
-    if (!invocation.json) {
-      print_noise(invocation.out << '\n', noise, config.detect.threshold, invocation.screen);
-    }
+    if (!invocation.json) print_noise(invocation.out << '\n', noise, invocation.screen);
   }
   if (invocation.json) commands::print_json(invocation, json);
   return checked.status;

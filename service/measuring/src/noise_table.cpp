@@ -21,17 +21,17 @@ std::string floor_text(const NoiseFigure& figure) {
   return figures::change(1 + figure.floor.change);
 }
 
-std::string remark(const NoiseFigure& figure, double threshold) {
+std::string remark(const NoiseFigure& figure) {
   if (figure.status != RunStatus::ok) {
     return std::string(to_string(figure.status)) + ": " + figure.reason;
   }
-  if (figure.floor.change <= threshold) return "ok";
-  return "too noisy for " + figures::change(1 + threshold);
+  if (figure.floor.change <= figure.threshold) return "ok";
+  return "too noisy for " + figures::change(1 + figure.threshold);
 }
 
 }  // namespace
 
-void print_noise(std::ostream& out, const std::vector<NoiseFigure>& figures, double threshold,
+void print_noise(std::ostream& out, const std::vector<NoiseFigure>& figures,
                  const terminal::Screen& screen) {
   using Align = terminal::Table::Align;
   terminal::Table table({{"workload"},
@@ -49,15 +49,15 @@ void print_noise(std::ostream& out, const std::vector<NoiseFigure>& figures, dou
                shown(figures::value(Metric::time, figure.value_ns)),
                shown(figures::spread(figure.pair_sd)), shown(floor_text(figure)),
                shown(time_of(figure, figure.floor.runs_changed)),
-               shown(time_of(figure, figure.floor.runs_unchanged)), remark(figure, threshold)});
+               shown(time_of(figure, figure.floor.runs_unchanged)), remark(figure)});
   }
   table.print(out, screen);
   out << '\n'
       << terminal::wrapped(
              "\"detects from\" is the minimum detectable effect: the smallest slowdown that nine "
              "comparisons in ten report, estimated from these runs of one build. What it takes "
-             "is the time of the timing runs of a comparison with such a slowdown, and of one "
-             "without a change.",
+             "is the time of the timing runs of a nightly comparison with such a slowdown, "
+             "and of one without a change.",
              screen.columns);
 }
 

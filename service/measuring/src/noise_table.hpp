@@ -10,9 +10,8 @@
 namespace torchwatch::measuring {
 
 /// Prints for each benchmark the noise of a pair, the minimum detectable effect, and the time
-/// that a comparison with such a change and one without a change take. `threshold` is the one
-/// configured.
-void print_noise(std::ostream&, const std::vector<measurement::NoiseFigure>&, double threshold,
+/// that a nightly comparison with such a change and one without a change take.
+void print_noise(std::ostream&, const std::vector<measurement::NoiseFigure>&,
                  const terminal::Screen&);
 /// What it is as JSON: its `value` is the median time, its `pair_spread` that of the logarithm of a
 /// pair's ratio, `minimum_detectable_effect` a ratio - 1.

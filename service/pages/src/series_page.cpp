@@ -109,9 +109,9 @@ std::string newest_text(const drawing::History& history) {
 Result<html::Fragment> noise_facts(const Series& series, const View& view) {
   if (!view.sources.noise_of) return html::Fragment();
   TW_TRY(const auto noise, view.sources.noise_of(series));
-  if (!noise) return html::facts({{"noise", "not known: too few runs of one build yet"}});
-  auto text = "two runs of one build differ by " + figures::spread(noise->spread) + " (spread of " +
-              figures::count(noise->pairs, "pair") + ")";
+  if (!noise) return html::facts({{"noise", "not known: too few pairs of runs yet"}});
+  auto text = "the two runs of a pair differ by " + figures::spread(noise->spread) +
+              " if both are of one build (spread of " + figures::count(noise->pairs, "pair") + ")";
   const auto& effect = noise->minimum_detectable_effect;
   if (effect) {
     text += "; minimum detectable effect of the next comparison " + figures::change(1 + *effect) +

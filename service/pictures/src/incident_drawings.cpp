@@ -163,7 +163,8 @@ evidence::Context context_of(storage::Database& database, const config::Config& 
           .is_trusted = is_trusted,
           .confidence = config.detect.confidence,
           .threshold = 1 + config.detect.threshold,
-          .exact_threshold = 1 + config.detect.exact_threshold};
+          .exact_threshold = 1 + config.detect.exact_threshold,
+          .threshold_of = config::threshold_ratios(config)};
 }
 
 std::vector<std::string> texts_of(const std::vector<Drawn>& all, int columns) {

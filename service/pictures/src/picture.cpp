@@ -96,7 +96,8 @@ Result<std::optional<Picture>> picture_of(const evidence::Context& of,
                             .is_trusted = false,
                             .confidence = of.confidence,
                             .threshold = of.threshold,
-                            .exact_threshold = of.exact_threshold};
+                            .exact_threshold = of.exact_threshold,
+                            .threshold_of = of.threshold_of};
   TW_TRY(const auto all, drawings_of(context, incident));
   std::vector<std::string> svgs;
   std::string title;

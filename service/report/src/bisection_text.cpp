@@ -29,6 +29,9 @@ std::string revert_text(const VerificationFacts& facts) {
       return "; reverting it on the newest commit undoes the change" + revert_figure(facts);
     case RevertOutcome::change_stays:
       return "; reverting it on the newest commit leaves the change" + revert_figure(facts);
+    case RevertOutcome::inconclusive:
+      return "; reverting it on the newest commit was " + facts.revert_problem +
+             revert_figure(facts);
   }
   return "";
 }
@@ -143,7 +146,8 @@ std::string sentence_on(const SearchOutlook& outlook) {
 
 std::string verification_text(const VerificationFacts& facts) {
   return "against " + short_sha(facts.parent) + ", the commit before it that builds, " +
-         figures::count(static_cast<std::size_t>(facts.pairs), "fresh pair") +
+         figures::count(static_cast<std::size_t>(facts.pairs),
+                        facts.are_fresh ? "fresh pair" : "pair") +
          (facts.makers.empty() ? "" : ", " + facts.makers) + revert_text(facts);
 }
 

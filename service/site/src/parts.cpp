@@ -335,6 +335,7 @@ evidence::Context context_of(const View& view) {
           .confidence = view.confidence,
           .threshold = view.sources.threshold,
           .exact_threshold = view.sources.exact_threshold,
+          .threshold_of = view.sources.threshold_of,
           .links = {.series = [&view](const Series& series) { return view.to_series(series); },
                     .comparison = [&view](storage::Id id) { return view.to_comparison(id); },
                     .incident = [&view](storage::Id id) { return view.to_incident(id); },

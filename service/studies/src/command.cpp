@@ -11,10 +11,10 @@
 #include "torchwatch/commands/comparison_output.hpp"
 #include "torchwatch/commands/selection_options.hpp"
 #include "torchwatch/commands/work.hpp"
-#include "torchwatch/comparison/newest_build.hpp"
 #include "torchwatch/daemon/resolve.hpp"
 #include "torchwatch/documents/study.hpp"
 #include "torchwatch/nightly/stages.hpp"
+#include "torchwatch/report/newest_build.hpp"
 #include "torchwatch/runs/run_reader.hpp"
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
@@ -37,7 +37,7 @@ struct Options {
 
 Result<std::string> newest_build(const Invocation& invocation) {
   TW_TRY(const auto database, commands::open_reader(invocation));
-  TW_TRY(const auto newest, comparison::newest_build(*database));
+  TW_TRY(const auto newest, report::newest_build(*database));
   if (newest) return newest->name;
   return fail(ErrorCode::not_found, "no build is known yet",
               "name one: `torchwatch study FILE 2.13.0`");

@@ -50,9 +50,10 @@ void print_culprit(std::ostream& out, const bisection::NamedCulprit& culprit,
                    const bisect::CommitHistory* history, const Screen& screen) {
   const auto finding = report::finding_of(culprit);
   const auto doubt = report::doubt_text(culprit.revert);
+  const bool is_stated = report::cause_of(culprit).confidence > 0;
   out << painted(report::heading_of(finding),
                  finding == report::Finding::set ? Tone::doubtful : Tone::bad, screen)
-      << (doubt.empty() ? " (" + figures::confidence(culprit.confidence) + " sure):\n" : ":\n");
+      << (is_stated ? " (" + figures::confidence(culprit.confidence) + " sure):\n" : ":\n");
   print_commits(out, culprit.commits, history, screen);
   if (!culprit.verified.empty()) {
     out << wrapped("Verified " + culprit.verified + ".", screen.columns, 2);

@@ -11,13 +11,13 @@
 #include "torchwatch/commands/page_text.hpp"
 #include "torchwatch/commands/selection_options.hpp"
 #include "torchwatch/comparison/external_workloads.hpp"
-#include "torchwatch/comparison/newest_build.hpp"
 #include "torchwatch/conformance/verify.hpp"
 #include "torchwatch/daemon/confinement.hpp"
 #include "torchwatch/executor/local_executor.hpp"
 #include "torchwatch/executor/machine_lock.hpp"
 #include "torchwatch/figures/figures.hpp"
 #include "torchwatch/platform/folder.hpp"
+#include "torchwatch/report/newest_build.hpp"
 
 namespace torchwatch::verification {
 namespace {
@@ -144,7 +144,7 @@ Result<fs::path> tree_of(const config::Config& config, const std::string& named)
     return fail(ErrorCode::not_found, "invalid tree " + named + ": must have a folder lib");
   }
   if (const auto database = daemon::open_reader(config)) {
-    TW_TRY(const auto newest, comparison::newest_build(**database));
+    TW_TRY(const auto newest, report::newest_build(**database));
     if (newest) return fs::path(newest->folder);
   }
   return fail(ErrorCode::not_found, "no build is known yet",

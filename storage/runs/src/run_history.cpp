@@ -22,7 +22,9 @@ RunValue history_of(Query& row) {
                   .measured_at = row.take<WallMillis>(),
                   .value = row.take<std::int64_t>(),
                   .is_thinned = row.take<int>() != 0,
-                  .machine = row.take<std::optional<Id>>()};
+                  .machine = row.take<std::optional<Id>>(),
+                  .comparison = row.take<std::optional<Id>>(),
+                  .slot = row.take<std::string>()};
 }
 
 }  // namespace
@@ -84,7 +86,8 @@ Result<std::vector<RunValue>> RunStore::history(const Series& series, int limit,
                     "WHERE thinned_sample.attempt_id = value.attempt_id), "
                     "(SELECT machine_id FROM result JOIN environment "
                     "ON environment.id = environment_id "
-                    "WHERE result.attempt_id = value.attempt_id) "
+                    "WHERE result.attempt_id = value.attempt_id), "
+                    "attempt.comparison_id, attempt.slot "
                     "FROM benchmark JOIN value ON value.benchmark_id = benchmark.id "
                     "JOIN attempt ON attempt.id = value.attempt_id "
                     "WHERE workload = ? AND configuration = ? AND variant = ? AND metric = ? " +

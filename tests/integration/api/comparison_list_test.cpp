@@ -5,6 +5,7 @@
 #include "api_fixture.hpp"
 #include "page_checks.hpp"
 #include "raw_sql.hpp"
+#include "torchwatch/documents/block.hpp"
 #include "torchwatch/runs/run_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 
@@ -49,6 +50,27 @@ struct Lists : Api {
       }
       return {};
     }));
+  }
+
+  /// Measures that many blocks of resnet18 in the newest nightly; all values are alike.
+  void add_blocks(int count) {
+    RunStore runs(*database);
+    for (int i = 0; i < count * comparison::Block::kRuns; ++i) {
+      const comparison::Block block{.benchmark = benchmark_of("resnet18"),
+                                    .index = i / comparison::Block::kRuns};
+      const auto slot = block.slot(i % comparison::Block::kRuns);
+      REQUIRE(runs.issue({.owner = {OwnerKind::comparison, next.id},
+                          .slot = slot,
+                          .build = next.candidate,
+                          .benchmark = block.benchmark},
+                         slot, kBegin + i));
+      RunResult result;
+      result.attempt = slot;
+      result.samples_ns = {30};
+      result.values = {{Metric::time, 30}};
+      result.environment.facts = {{"cpu_model", "Model X"}, {"cpus", "2"}, {"heap", "mapped"}};
+      REQUIRE(runs.record({{slot, result}}, kBegin + i));
+    }
   }
 
   Id add_self_test_of(Id build, Verdict verdict) {
@@ -233,15 +255,15 @@ TEST_CASE("small pictures of one configuration stand below the heat map, and oth
 
 TEST_CASE("the page of a series says how noisy it is, and what drift is judged against") {
   Lists api;
-  CHECK_THAT(api.page(kPath), Contains("not known: too few runs of one build yet"));
+  CHECK_THAT(api.page(kPath), Contains("not known: too few pairs of runs yet"));
   CHECK(api.get("/api/v1" + kPath).body.at("noise").is_null());
   CHECK(api.get("/api/v1" + kPath).body.at("drift_reference").is_null());
-  for (int i = 0; i < 5; ++i) api.add_run(api.next, Lists::kBegin + i);
+  api.add_blocks(4);
   const auto noise = api.get("/api/v1" + kPath).body.at("noise");
-  CHECK(noise.at("pairs") == 4);
+  CHECK(noise.at("pairs") == 8);
   CHECK(noise.at("spread") == 0);
   CHECK(noise.at("minimum_detectable_effect") > 0);
-  CHECK_THAT(api.page(kPath), Contains("minimum detectable effect") && Contains("4 pairs"));
+  CHECK_THAT(api.page(kPath), Contains("minimum detectable effect") && Contains("8 pairs"));
 
   const NewComparison with_older{
       .purpose = Purpose::drift, .candidate = 3, .baseline = 1, .nightlies_back = 2};

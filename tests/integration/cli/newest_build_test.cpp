@@ -1,5 +1,5 @@
 // Which build is meant where none is named.
-#include "torchwatch/comparison/newest_build.hpp"
+#include "torchwatch/report/newest_build.hpp"
 
 #include <catch2/catch.hpp>
 #include <filesystem>
@@ -12,7 +12,7 @@
 using namespace torchwatch;
 using namespace torchwatch::storage;
 using Catch::Contains;
-using comparison::newest_build;
+using report::newest_build;
 
 namespace {
 

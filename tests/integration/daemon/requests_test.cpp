@@ -280,6 +280,26 @@ TEST_CASE("a search that is asked for measures at the preset that it names, else
   CHECK_THAT(refused.body, Contains("preset"));
 }
 
+TEST_CASE("a search that is asked for takes no sampled peak and no heap for exact") {
+  Service service;
+  service.start();
+  auto& services = service.application->services();
+  bisection::BisectionSpec spec;
+  spec.good = std::string(40, 'a');
+  spec.bad = std::string(40, 'b');
+  const auto noise_of = [&](Metric metric) {
+    const Series series{{"dlrm", {Device::cpu, Mode::train}, {}}, metric};
+    const auto row = bisection::open_requested_bisection(services, spec, {series}, {}).value();
+    return bisection::parse_bisection_spec(row.spec_json).value().series.at(0).noise_sd;
+  };
+  CHECK(noise_of(Metric::cpu_peak_resident) == 4 << 20);
+  CHECK(noise_of(Metric::heap_growth) == 1024);
+  CHECK(noise_of(Metric::time) > 0);
+  for (const auto exact : {Metric::cpu_peak, Metric::leak_growth, Metric::leak_retained}) {
+    CHECK(noise_of(exact) == 0);
+  }
+}
+
 TEST_CASE("a commit that was pushed a moment ago is fetched before its search") {
   Service service;
   test::TestRepository upstream(service.folder.path() / "upstream");

@@ -94,6 +94,11 @@ TEST_CASE("an exact series is drawn by the exact threshold, the others by theirs
   CHECK(evidence::strips_of(rows.context, rows.row, kResnet).value().strips.threshold == 1.07);
   const evidence::HistoryWanted past{.series = exact.series, .is_ratio = true};
   CHECK(evidence::history_of(rows.context, past).value().threshold == 1.02);
+  rows.context.threshold_of = [](const Series& of, bool is_exact) {
+    return of.benchmark.workload == "alexnet" ? (is_exact ? 1.01 : 1.5) : 1.07;
+  };
+  CHECK(evidence::strips_of(rows.context, rows.row, exact.series).value().strips.threshold == 1.01);
+  CHECK(evidence::strips_of(rows.context, rows.row, kResnet).value().strips.threshold == 1.07);
 }
 
 TEST_CASE("a heat map has a row for each workload, and no verdict where there is none") {

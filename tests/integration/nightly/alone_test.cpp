@@ -53,6 +53,8 @@ TEST_CASE("a build measured against itself shows each benchmark's noise and what
   CHECK(measured.pair_sd > 0);
   CHECK(measured.floor.change > 0.05);  // below the gate nothing is reported
   CHECK(measured.floor.change < 0.5);
+  CHECK(measured.floor.runs_unchanged < 16);  // as a nightly decides, which wants no interval
+  CHECK(measured.threshold == Approx(0.07));
 
   const auto& refused = of(figures, "dlrm cpu-infer");
   CHECK(refused.status == RunStatus::unsupported);

@@ -2,6 +2,8 @@
 #include <catch2/catch.hpp>
 #include <limits>
 #include <numeric>
+#include <variant>
+#include <vector>
 
 #include "search_days.hpp"
 #include "torchwatch/bisect/culprit_search.hpp"
@@ -295,4 +297,21 @@ TEST_CASE("a search that ends early names the culprits that it has verified by t
   CHECK(named[1] == 0);
   CHECK(std::ranges::find(named, 1U) != named.end());
   CHECK(named.back() == 2);
+}
+
+TEST_CASE("ends that scatter too much to say whether they differ are not said to be alike") {
+  auto search = CulpritSearch::create({}, {{.noise_sd = 0.02}}, 3).value();
+  int pairs = 0;
+  for (auto next = search.next(); std::holds_alternative<Measure>(next); next = search.next()) {
+    const auto wanted = std::get<Measure>(next);
+    REQUIRE(wanted.purpose == Purpose::verify_ends);
+    std::vector<double> effects;
+    for (int i = 0; i < wanted.pairs; ++i) effects.push_back(pairs++ % 2 == 0 ? 0.43 : -0.37);
+    REQUIRE(search.apply(Measured{wanted.candidate, wanted.reference, {{0, effects}}}));
+  }
+  const auto answer = std::get<Answer>(search.next());
+  CHECK(pairs >= 120);
+  CHECK(answer.outcome == Outcome::not_told_apart);
+  CHECK(answer.culprits.empty());
+  CHECK_THAT(answer.reason, Catch::Contains("scatter too much to say whether they differ"));
 }

@@ -59,6 +59,23 @@ TEST_CASE("thresholds of single series are read, and the words written back are 
   CHECK_FALSE(rules[3].fits({benchmark, Metric::time}));
 }
 
+TEST_CASE("a series counts from the last entry that fits it, and exact values from the lower one") {
+  const auto config = read(R"(thresholds = ["time dlrm 0.5", "* alexnet 0.01", "cpu_peak dlrm 0.04"]
+)")
+                          .value();
+  const auto ratio = [of = threshold_ratios(config)](const std::string& workload, Metric metric,
+                                                     bool is_exact = false) {
+    return of({{workload, {Device::cpu, Mode::train}, {}}, metric}, is_exact);
+  };
+  CHECK(ratio("dlrm", Metric::time) == Approx(1.5));
+  CHECK(ratio("resnet18", Metric::time) == Approx(1.07));
+  CHECK(ratio("resnet18", Metric::cpu_peak, true) == Approx(1.02));
+  CHECK(ratio("alexnet", Metric::cpu_peak, true) == Approx(1.01));
+  CHECK(ratio("dlrm", Metric::cpu_peak, true) == Approx(1.04));
+  CHECK(entry_for(config.detect.thresholds, {{"alexnet", {Device::cpu, Mode::train}, {}},
+                                             Metric::output_difference}) == nullptr);
+}
+
 TEST_CASE("a threshold of any configuration may say so or leave it out") {
   const auto left_out = config::parse_series_threshold("time resnet18 0.1").value();
   CHECK((config::parse_series_threshold("time resnet18 * 0.1").value() == left_out));

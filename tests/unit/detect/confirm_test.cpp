@@ -44,6 +44,18 @@ TEST_CASE("a clear regression is confirmed by twelve pairs with its interval") {
   CHECK(decision.reason.ends_with("] at 99 %, 12 pairs"));
 }
 
+TEST_CASE("a confidence beyond the signed-rank test of twelve pairs has an interval all the same") {
+  Settings settings;
+  settings.confidence = 0.9999;
+  const auto decision = confirm(pairs_about(std::log(1.15), 0.05, 12), settings);
+  CHECK(decision.verdict == Verdict::regressed);
+  CHECK(decision.estimate.low > 1.0);
+  CHECK(decision.estimate.low < 1.1);
+  CHECK(decision.estimate.high > 1.2);
+  CHECK(decision.estimate.high < 1.4);
+  CHECK(decision.reason.find("too few") == std::string::npos);
+}
+
 TEST_CASE("the same change for the better is an improvement") {
   const auto decision = confirm(pairs_about(-std::log(1.15), 0.05, 12), Settings{});
   CHECK(decision.verdict == Verdict::improved);
@@ -124,4 +136,68 @@ TEST_CASE("odd and small settings still end") {
   const auto decision = confirm(pairs_about(0.2, 0.01, 6), settings);
   CHECK_FALSE(decision.measure_more);
   CHECK(decision.verdict == Verdict::inconclusive);  // six pairs cannot carry the evidence
+}
+
+TEST_CASE("a rest is bounded until less than half of the change can be left") {
+  const double half = half_of_change(1.07);
+  CHECK(half * half == Approx(1.07));
+  Estimate known;
+  known.high = 1.03;
+  CHECK_FALSE(bound_rest({}, known, half, Settings{}).measure_more);
+  known.high = 1.05;
+  CHECK(bound_rest(pairs_about(0, 0.02, 8), known, half, Settings{}).measure_more);
+  const auto bounded = bound_rest(pairs_about(0, 0.02, 12), known, half, Settings{});
+  CHECK_FALSE(bounded.measure_more);
+  CHECK(bounded.estimate.high < half);
+  CHECK(bounded.estimate.pairs == 12);
+  CHECK(bounded.reason.ends_with("at 99 %, 12 pairs"));
+}
+
+TEST_CASE("a rest that no later look is likely to exclude takes no more pairs") {
+  const double half = half_of_change(1.07);
+  Estimate known;
+  known.high = 1.08;
+  const auto rest = [&](double centre, double half_width, int pairs) {
+    return bound_rest(pairs_about(centre, half_width, pairs), known, half, Settings{});
+  };
+  CHECK(rest(0.02, 0.03, 12).measure_more);
+  CHECK_FALSE(rest(0.05, 0.02, 12).measure_more);
+  CHECK_FALSE(rest(0.05, 0.02, 30).measure_more);
+  CHECK(rest(0.05, 0.02, 30).estimate.pairs == 12);
+  CHECK_FALSE(rest(0.033, 0.03, 60).measure_more);
+  // What was decided by 24 pairs is not taken back to twelve.
+  known.pairs = 24;
+  CHECK(rest(0.05, 0.02, 30).estimate.pairs == 24);
+}
+
+TEST_CASE("one recheck shows that a change is gone, and hardly ever where half of it is left") {
+  std::mt19937_64 random(1);
+  std::normal_distribution<double> noise(0, 0.03);
+  const double half = half_of_change(1.07);
+  Settings settings;
+  settings.screen_pairs_min = 8;
+  const auto shown = [&](double left, int comparisons) {
+    int gone = 0;
+    for (int i = 0; i < comparisons; ++i) {
+      std::vector<double> pairs;
+      const auto measure = [&](int to) {
+        while (static_cast<int>(pairs.size()) < to) pairs.push_back(left + noise(random));
+      };
+      auto screened = screen(pairs, settings);
+      while (screened.step == ScreenStep::measure_more) {
+        measure(screened.pairs_next);
+        screened = screen(pairs, settings);
+      }
+      if (screened.step != ScreenStep::unchanged) continue;
+      auto rest = bound_rest(pairs, screened.estimate, half, settings);
+      while (rest.measure_more) {
+        measure(static_cast<int>(pairs.size()) + 2);
+        rest = bound_rest(pairs, screened.estimate, half, settings);
+      }
+      if (rest.estimate.high < half) ++gone;
+    }
+    return static_cast<double>(gone) / comparisons;
+  };
+  CHECK(shown(0, 500) > 0.95);
+  CHECK(shown(std::log(half), 1000) < 0.02);
 }

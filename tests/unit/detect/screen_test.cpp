@@ -63,6 +63,15 @@ TEST_CASE("screening always ends, and says the same of the mirrored pairs") {
   }));
 }
 
+TEST_CASE("what screening has decided stands, whatever pairs come after") {
+  const auto unchanged = screen(std::vector{0.004, -0.003, 0.3, 0.3, 0.3, 0.3}, Settings{});
+  CHECK(unchanged.step == ScreenStep::unchanged);
+  CHECK(unchanged.estimate.pairs == 2);
+  const auto suspect = screen(std::vector{0.14, 0.15, 0.13, 0.14, 0.0, 0.0, 0.0, 0.0}, Settings{});
+  CHECK(suspect.step == ScreenStep::suspect);
+  CHECK(suspect.estimate.pairs == 4);
+}
+
 TEST_CASE("a pair that is not a number ends screening instead of measuring for ever") {
   const double nan = std::nan("");
   CHECK(screen(std::vector{0.1, nan}, Settings{}).step == ScreenStep::too_noisy);

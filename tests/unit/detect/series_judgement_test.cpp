@@ -1,6 +1,8 @@
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <cstdint>
 #include <random>
+#include <vector>
 
 #include "recorded_noise.hpp"
 #include "simulated_series.hpp"
@@ -54,6 +56,25 @@ Tally simulated(double slowdown, double sd, int comparisons) {
         tally);
   }
   return tally;
+}
+
+/// The share of changes of the threshold that are called unchanged, with pairs that scatter by that
+/// part of it.
+double called_unchanged(double threshold, double part) {
+  constexpr int kComparisons = 600;
+  Settings settings;
+  settings.gate *= threshold / settings.threshold;
+  settings.threshold = threshold;
+  int unchanged = 0;
+  for (int i = 0; i < kComparisons; ++i) {
+    std::mt19937_64 random(static_cast<std::uint64_t>(i) + 1);
+    std::normal_distribution<double> pair(std::log1p(threshold), part * threshold);
+    const auto more = [&](std::vector<double>& log_ratios, int pairs) {
+      while (static_cast<int>(log_ratios.size()) < pairs) log_ratios.push_back(pair(random));
+    };
+    if (judge_series(more, more, settings).verdict == Verdict::unchanged) ++unchanged;
+  }
+  return static_cast<double>(unchanged) / kComparisons;
 }
 
 /// Judges every comparison of a recording once, with its runs in their order.
@@ -123,4 +144,12 @@ TEST_CASE("the whole recording raises no alarm and hides no slowdown of 10 %") {
 TEST_CASE("the budget of false incidents becomes a chance per series and nightly") {
   CHECK(alpha_of_budget(1, 840) == Approx(1.0 / (365 * 840)));
   CHECK(alpha_of_budget(2, 840) == Approx(2 * alpha_of_budget(1, 840)));
+}
+
+TEST_CASE("a change of the threshold is seldom called unchanged, and at worst about once in five") {
+  for (const double threshold : {0.03, 0.07, 0.5}) {
+    CHECK(called_unchanged(threshold, 0.2) < 0.02);
+    CHECK(called_unchanged(threshold, 0.42) < 0.09);
+    CHECK(called_unchanged(threshold, 1.1) < 0.23);
+  }
 }

@@ -71,6 +71,46 @@ TEST_CASE("what was lost is over once it runs, also where it runs more slowly") 
   CHECK(outcome_for(incident_of(), verdicts(unchanged, regressed)) == RecheckOutcome::still_there);
 }
 
+TEST_CASE("what was lost is over once all its runs give a value, however noisy they are") {
+  const auto lost = incident_of(IncidentKind::lost);
+  auto noisy = verdicts(Verdict::unchanged, Verdict::inconclusive);
+  noisy[1].ratio = 1.1;
+  CHECK(outcome_for(lost, noisy) == RecheckOutcome::gone);
+  noisy[1].ratio = 0;
+  noisy[1].candidate_value = 1e6;
+  CHECK(outcome_for(lost, noisy) == RecheckOutcome::unclear);
+}
+
+TEST_CASE("a series that one recheck has shown gone counts until a later one finds it worse") {
+  using enum Verdict;
+  const auto outcome = [](const Verdicts& now, const std::vector<Verdicts>& before) {
+    return outcome_for(incident_of(), now, before);
+  };
+  const auto first_gone = verdicts(unchanged, inconclusive);
+  const auto second_gone = verdicts(inconclusive, unchanged);
+  const auto first_worse = verdicts(regressed, inconclusive);
+  const auto both_unclear = verdicts(inconclusive, inconclusive);
+  CHECK(outcome(second_gone, {}) == RecheckOutcome::unclear);
+  CHECK(outcome(second_gone, {first_gone}) == RecheckOutcome::gone);
+  CHECK(outcome(second_gone, {both_unclear, {}, first_gone}) == RecheckOutcome::gone);
+  CHECK(outcome(both_unclear, {second_gone, first_gone}) == RecheckOutcome::gone);
+  CHECK(outcome(second_gone, {first_worse, first_gone}) == RecheckOutcome::unclear);
+  CHECK(outcome(first_worse, {first_gone, second_gone}) == RecheckOutcome::still_there);
+}
+
+TEST_CASE("series that cannot be measured any more keep no incident open") {
+  auto left = verdicts(Verdict::unchanged, Verdict::unchanged);
+  left.pop_back();
+  CHECK(outcome_for(incident_of(), left) == RecheckOutcome::gone);
+  left[0].verdict = Verdict::inconclusive;
+  CHECK(outcome_for(incident_of(), left) == RecheckOutcome::unclear);
+  auto gone = recheck(RecheckOutcome::gone);
+  gone.unmeasured = {series("dcgan"), series("dlrm")};
+  CHECK(recheck_text(gone) ==
+        "2026-08-18 on 2026-08-17 03:04 UTC (comparison 7): gone, without dcgan cpu-train time and "
+        "1 more, which had no result");
+}
+
 TEST_CASE("a change is gone once its whole interval lies below half of what it was") {
   auto incident = incident_of();
   incident.series.resize(1);
@@ -88,6 +128,7 @@ TEST_CASE("a change is gone once its whole interval lies below half of what it w
   CHECK(outcome(Verdict::unchanged, 1.05, 1.11) == RecheckOutcome::unclear);
   CHECK(outcome(Verdict::unchanged, 1.0, std::numeric_limits<double>::infinity()) ==
         RecheckOutcome::unclear);
+  CHECK(outcome(Verdict::unchanged, 1.0, 0) == RecheckOutcome::unclear);
   CHECK(outcome(Verdict::improved, 0.8, 0.9) == RecheckOutcome::gone);
   incident.series[0].ratio = 1.07;
   CHECK(outcome(Verdict::unchanged, 1.05, 1.06) == RecheckOutcome::unclear);

@@ -78,7 +78,7 @@ TEST_CASE(
                                   .verified = "against its parent",
                                   .revert = {}};
   using enum bisection::RevertOutcome;
-  for (const auto revert : {not_tried, impossible, change_gone}) {
+  for (const auto revert : {not_tried, impossible, change_gone, inconclusive}) {
     culprit.revert = revert;
     CHECK(finding_of(culprit) == Finding::named);
     CHECK(finding_of(cause_of(culprit)) == Finding::named);
@@ -104,6 +104,9 @@ TEST_CASE("what a revert showed is said behind how a culprit was verified") {
   using enum bisection::RevertOutcome;
   const auto plain = said(not_tried);
   CHECK(plain == "against bbbbbbbbbbbb, the commit before it that builds, 6 fresh pairs");
+  facts.are_fresh = false;
+  CHECK(said(not_tried) == "against bbbbbbbbbbbb, the commit before it that builds, 6 pairs");
+  facts.are_fresh = true;
   facts.revert_problem = "it conflicts";
   CHECK(said(impossible) ==
         plain + "; reverting it on the newest commit was not possible (it conflicts)");
@@ -113,6 +116,11 @@ TEST_CASE("what a revert showed is said behind how a culprit was verified") {
                                  "(with the commit: dlrm cpu-train time +0.2 %)");
   CHECK(said(change_stays) == plain +
                                   "; reverting it on the newest commit leaves the change "
+                                  "(with the commit: dlrm cpu-train time +0.2 %)");
+  facts.revert_problem = "too noisy to tell whether the change goes with it";
+  CHECK(said(inconclusive) == plain +
+                                  "; reverting it on the newest commit was too noisy to tell "
+                                  "whether the change goes with it "
                                   "(with the commit: dlrm cpu-train time +0.2 %)");
 }
 

@@ -78,6 +78,12 @@ TEST_CASE("a confidence is never printed as certainty") {
   CHECK_THAT(text_of(result), Contains("more than 99.9 % sure") && !Contains("100"));
 }
 
+TEST_CASE("no confidence is printed where only one commit could have made the change") {
+  auto result = found_culprit();
+  result.culprits.front().confidence = 0;
+  CHECK_THAT(text_of(result), Contains("Culprit:\n  5d1c1c3f0a9e\n") && !Contains("% sure"));
+}
+
 TEST_CASE("a suspect gets an answer to the question that was asked") {
   CHECK_THAT(text_of(found_culprit(), kSlowCommit),
              Contains("Yes: 5d1c1c3f0a9e changed soft_actor_critic cpu-train time."));

@@ -133,7 +133,8 @@ struct Spent {
 enum class Outcome {
   found,              ///< every change of minimum_effect has its culprit
   partly_found,       ///< some have; the reason says what is left
-  not_told_apart,     ///< a limit ended the search; `suspects`, if any, hold the culprit
+  not_told_apart,     ///< a limit ended the search, or the ends are too noisy to tell whether they
+                      ///< differ; `suspects`, if any, hold the culprit
   did_not_reproduce,  ///< the ends do not differ
   nothing_to_search,  ///< no class
 };

@@ -2,10 +2,12 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "torchwatch/comparison/plan.hpp"
@@ -59,6 +61,10 @@ class Schedule {
   /// fact of it, and a setting that a side cannot take is unsupported.
   void compare_settings() { compares_settings_ = true; }
 
+  /// Measures these series, where they are unchanged, until their interval lies below that ratio or
+  /// is not likely to (detect::bound_rest). Times only.
+  void bound_rests(std::map<Series, double> most) { rests_ = std::move(most); }
+
   const SlotRuns& runs() const { return slots_; }
   const SeriesSettings& settings() const { return settings_; }
 
@@ -85,6 +91,7 @@ class Schedule {
   SeriesSettings settings_;
   std::uint64_t seed_;
   bool compares_settings_ = false;
+  std::map<Series, double> rests_;
   SlotRuns slots_;
 };
 

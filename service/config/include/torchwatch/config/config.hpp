@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -31,10 +32,16 @@ struct SeriesThreshold {
   double threshold = 0.07;  ///< candidate / baseline - 1, 0.005 to 2
 
   bool fits(const Series&) const;
+  /// Returns the threshold of values that are exact, where the common one is `common`: its own if
+  /// it names the metric, else the lower one.
+  double of_exact(double common) const;
   auto operator<=>(const SeriesThreshold&) const = default;
 };
 /// The threshold as it is written in the file.
 std::string to_string(const SeriesThreshold&);
+/// Returns the entry that holds for a series, which is the last that fits; null: none does. One for
+/// all metrics is about noise, of which outputs have none.
+const SeriesThreshold* entry_for(const std::vector<SeriesThreshold>&, const Series&);
 /// Reads a threshold as it is written in the file. Errors: invalid, with what is allowed.
 Result<SeriesThreshold> parse_series_threshold(std::string_view);
 
@@ -330,6 +337,12 @@ std::string commits_address(const Config&);
 std::string github_address(const Config&);
 /// Returns the same as owner/name; empty where GitHub does not have it.
 std::string commits_repository(const Config&);
+
+/// Returns the ratio from which on a change of a series counts; `is_exact`: one of values that all
+/// runs of each build state alike.
+using ThresholdOf = std::function<double(const Series&, bool is_exact)>;
+/// Makes that of the configured thresholds.
+ThresholdOf threshold_ratios(const Config&);
 
 /// One key, for the example file, --help and errors.
 struct KeyDescription {

@@ -10,8 +10,8 @@ struct Settings {
   double gate = 0.06;        ///< the estimate must reach this; lies below the threshold
   double confidence = 0.99;  ///< confidence of the printed intervals
   double alpha = 1e-5;       ///< chance of confirming an unchanged series, before screening
-  /// Expected spread of one pair's log-ratio before anything is measured, the same for all series;
-  /// with a threshold below 7 % less in proportion.
+  /// Expected spread of one pair's log-ratio before anything is measured, the same for all series
+  /// with a threshold of 7 %; with another one in proportion.
   /// A spread learned from a series' earlier comparisons took more runs (see the README).
   double prior_pair_sd = 0.03;
   int screen_pairs_min = 2;

@@ -9,7 +9,9 @@
 
 namespace torchwatch::detect {
 
-/// The chance, on either side, with which a change of the threshold may be called unchanged.
+/// The tail, on either side, beyond which the look that calls a series unchanged excludes a change
+/// of the threshold. Series are looked at several times, so more of such changes are missed:
+/// docs/deciding.md says how many.
 inline constexpr double kUnchangedTail = 0.025;
 
 enum class ScreenStep { measure_more, unchanged, suspect, too_noisy };
@@ -26,9 +28,10 @@ struct ScreenDecision {
 };
 
 /// Screens a series, given all its screening pairs. It ends as unchanged as soon as a change of
-/// `threshold` is excluded either way, and as suspect when there may be one, worse or better. A
-/// pair that is not finite ends it as too_noisy with the reason. The same pairs give the same
-/// decision, so a killed comparison continues where it was.
+/// `threshold` is excluded either way, and as suspect when there may be one, worse or better. The
+/// first number of pairs that can decide does; later pairs, which another series of the benchmark
+/// may have asked for, are not used. A pair that is not finite ends it as too_noisy with the
+/// reason. The same pairs give the same decision, so a killed comparison continues where it was.
 ScreenDecision screen(std::span<const double> log_ratios, const Settings&);
 
 /// What to do next with a suspected series.
@@ -46,5 +49,24 @@ struct ConfirmDecision {
 /// can decide does, and later pairs are not used, so the interval holds at the stated confidence.
 /// A pair that is not finite ends it as inconclusive. docs/deciding.md explains the rule.
 ConfirmDecision confirm(std::span<const double> log_ratios, const Settings&);
+
+/// Returns the ratio that half of a change to `ratio` makes. Of a change, less than half is left
+/// where the whole interval lies below. `ratio` must be above 0.
+double half_of_change(double ratio);
+
+/// What to do next with a series that is unchanged, but may keep some of an earlier change.
+struct RestDecision {
+  bool measure_more = false;
+  Estimate estimate;   ///< from the look that decided; as it was given where that says enough
+  std::string reason;  ///< of that estimate
+};
+
+/// Bounds what is left of a change that was seen before: measures on until the whole interval lies
+/// below `most`, a ratio. Ends without that after the last look of `confirm`, and as soon as no
+/// later look is likely to show it. `known` is the estimate by which the series is unchanged,
+/// `log_ratios` are the pairs of that stage and those measured since. The looks are those of
+/// `confirm`, so an interval holds at the stated confidence. The pairs must be finite.
+RestDecision bound_rest(std::span<const double> log_ratios, const Estimate& known, double most,
+                        const Settings&);
 
 }  // namespace torchwatch::detect

@@ -23,6 +23,9 @@ struct Context {
   double confidence = 0.99;       ///< of the intervals of comparisons that do not state theirs
   double threshold = 1.07;        ///< drawn where there are ratios
   double exact_threshold = 1.02;  ///< where all runs of each build state the same bytes
+  /// Returns the ratio from which on a change of a series counts, in place of these two; empty:
+  /// they hold for all.
+  std::function<double(const Series&, bool is_exact)> threshold_of = {};
   Links links = {};
 };
 

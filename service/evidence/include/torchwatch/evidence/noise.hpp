@@ -10,9 +10,9 @@
 
 namespace torchwatch::evidence {
 
-/// How much a series differs from run to run of one and the same build.
+/// By how much two runs of one build that make a pair differ, as comparisons measure pairs.
 struct Noise {
-  std::size_t pairs = 0;  ///< runs of one build that followed one another
+  std::size_t pairs = 0;  ///< that show it, two in a block
   double spread = 0;      ///< of a pair's ratio, robust: a share of the value
   /// The least ratio - 1 that nine comparisons of ten would call regressed, as
   /// detect::predict_minimum_detectable_effect says of these pairs; nothing where a doubling would
@@ -21,7 +21,7 @@ struct Noise {
 };
 
 /// Returns the noise in the values of a series, oldest first, as comparisons with these settings
-/// see it; nothing where fewer than four pairs show it. Pure.
+/// see it; nothing where fewer than four blocks show it. Pure.
 std::optional<Noise> noise_of(const Series&, const std::vector<storage::RunValue>&,
                               const detect::Settings&);
 

@@ -15,11 +15,12 @@ namespace torchwatch::report {
 
 /// How a culprit was verified.
 struct VerificationFacts {
-  std::string parent;  ///< sha of the build it was measured against
-  int pairs = 0;       ///< the most that any of its series was measured with
-  std::string makers;  ///< "both made elsewhere", where that has to be said
+  std::string parent;     ///< sha of the build it was measured against
+  int pairs = 0;          ///< the most that any of its series was measured with
+  bool are_fresh = true;  ///< none of these pairs made the commit suspect
+  std::string makers;     ///< "both made elsewhere", where that has to be said
   bisection::RevertOutcome revert = bisection::RevertOutcome::not_tried;
-  std::string revert_problem;  ///< why reverting was impossible
+  std::string revert_problem;  ///< why reverting was impossible, or does not tell
   std::string revert_change;   ///< "resnet18 cpu-train time +14.9 %"; empty: not measured
 };
 

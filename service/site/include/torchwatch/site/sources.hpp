@@ -63,7 +63,9 @@ struct Sources {
   double confidence = 0.99;       ///< of the intervals of comparisons
   double threshold = 1.07;        ///< the ratio that must be found
   double exact_threshold = 1.02;  ///< the same where all runs of each build state the same bytes
-  double gate = 1.06;             ///< the ratio that a confirmed estimate reaches
+  /// Returns the same of a series; empty: they hold for all.
+  std::function<double(const Series&, bool is_exact)> threshold_of = {};
+  double gate = 1.06;                   ///< the ratio that a confirmed estimate reaches
   double false_incidents_per_year = 1;  ///< the error budget
   /// How long no nightly may come before an alarm is raised; 0: it is never.
   std::chrono::seconds no_nightly_alarm{0};

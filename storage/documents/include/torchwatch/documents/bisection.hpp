@@ -30,7 +30,7 @@ struct SeriesEffect {
 enum class BisectionOutcome {
   found,              ///< every change has its culprit
   partly_found,       ///< some have; the reason says what is left
-  not_told_apart,     ///< a limit ended the search; the suspects, if any, hold the culprit
+  not_told_apart,     ///< a limit or noise ended the search; the suspects, if any, hold the culprit
   did_not_reproduce,  ///< the ends do not differ
   nothing_to_search,  ///< no commit can be searched
   faulted,            ///< the recipe fails, whatever the commit
@@ -42,13 +42,15 @@ enum class RevertOutcome {
   impossible,    ///< it conflicts, or what is left does not build or run
   change_gone,   ///< less than half of each change is left
   change_stays,  ///< more than half of a change is left: the culprit is contradicted
+  inconclusive,  ///< too noisy to tell whether more or less is left
 };
 
 /// A commit, or the few that cannot be distinguished, that made a change.
 struct NamedCulprit {
   std::vector<std::string> commits;  ///< several: those that cannot be distinguished
   std::string parent;                ///< the nearest earlier commit that builds
-  double confidence = 0;             ///< of the search alone, whatever the revert showed
+  double confidence = 0;  ///< of the search alone, whatever the revert showed; 0: not stated, as
+                          ///< where nothing else could have made the change
   std::vector<SeriesEffect> effects;
   std::string verified;  ///< how, in words
   RevertOutcome revert = RevertOutcome::not_tried;
@@ -148,7 +150,8 @@ struct Words<bisection::RevertOutcome> {
   static constexpr std::string_view kKind = "outcome of a revert";
   static constexpr std::array kAll{Word{not_tried, "not_tried"}, Word{impossible, "impossible"},
                                    Word{change_gone, "change_gone"},
-                                   Word{change_stays, "change_stays"}};
+                                   Word{change_stays, "change_stays"},
+                                   Word{inconclusive, "inconclusive"}};
 };
 
 template <>

@@ -19,6 +19,8 @@ struct RunValue {
   std::int64_t value = 0;
   bool is_thinned = false;  ///< its samples were removed for their age
   std::optional<Id> machine = {};
+  std::optional<Id> comparison = {};  ///< that the run is of; none: of a bisection
+  std::string slot = {};              ///< its place there
 };
 
 /// Why a process left no usable result.

@@ -1,4 +1,4 @@
-#include "torchwatch/comparison/newest_build.hpp"
+#include "torchwatch/report/newest_build.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -6,7 +6,7 @@
 
 #include "torchwatch/storage/build_store.hpp"
 
-namespace torchwatch::comparison {
+namespace torchwatch::report {
 namespace {
 
 using storage::BuildOrigin;
@@ -34,4 +34,4 @@ Result<std::optional<BuildRow>> newest_build(storage::Database& database) {
   return newest == builds.end() ? std::nullopt : std::optional(*newest);
 }
 
-}  // namespace torchwatch::comparison
+}  // namespace torchwatch::report
