@@ -39,10 +39,6 @@ std::string_view to_string(RequestState value) {
   return spelling(value);
 }
 
-std::string_view to_string(AlarmCause value) {
-  return spelling(value);
-}
-
 std::string_view to_string(ItemKind value) {
   return spelling(value);
 }

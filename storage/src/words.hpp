@@ -6,7 +6,6 @@
 #include <string_view>
 
 #include "torchwatch/records/words.hpp"
-#include "torchwatch/storage/alarm_store.hpp"
 #include "torchwatch/storage/rows.hpp"
 
 namespace torchwatch {
@@ -130,16 +129,6 @@ struct Words<storage::ItemKind> {
   static constexpr std::array kAll{Word{channel, "channel"},       Word{build, "build"},
                                    Word{comparison, "comparison"}, Word{bisection, "bisection"},
                                    Word{request, "request"},       Word{source, "source"}};
-};
-
-template <>
-struct Words<storage::AlarmCause> {
-  using enum storage::AlarmCause;
-  static constexpr std::string_view kKind = "cause of an alarm";
-  static constexpr std::array kAll{Word{no_nightly, "no_nightly"}, Word{no_verdict, "no_verdict"},
-                                   Word{no_delivery, "no_delivery"},
-                                   Word{no_self_test, "no_self_test"},
-                                   Word{missed_drill, "missed_drill"}};
 };
 
 }  // namespace torchwatch

@@ -3,13 +3,13 @@
 #include "handlers.hpp"
 #include "request_body.hpp"
 #include "torchwatch/heard/heard.hpp"
+#include "torchwatch/outbox/outbox_store.hpp"
 #include "torchwatch/paging/paging.hpp"
 #include "torchwatch/platform/user.hpp"
 #include "torchwatch/report/incident_state.hpp"
 #include "torchwatch/report/recheck.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/storage/incident_store.hpp"
-#include "torchwatch/storage/outbox_store.hpp"
 
 namespace torchwatch::api {
 namespace {

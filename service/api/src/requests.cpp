@@ -5,10 +5,10 @@
 #include "request_body.hpp"
 #include "torchwatch/documents/request.hpp"
 #include "torchwatch/http/problem.hpp"
+#include "torchwatch/outbox/outbox_store.hpp"
+#include "torchwatch/outbox/outbox_waits.hpp"
 #include "torchwatch/paging/paging.hpp"
 #include "torchwatch/report/view.hpp"
-#include "torchwatch/storage/outbox_store.hpp"
-#include "torchwatch/storage/outbox_waits.hpp"
 #include "torchwatch/storage/request_store.hpp"
 
 namespace torchwatch::api {

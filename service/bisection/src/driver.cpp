@@ -240,7 +240,7 @@ Result<storage::BisectionRow> carry_out_bisection(comparison::Services& services
                                                   const storage::BisectionRow& row,
                                                   std::stop_token stop) {
   storage::BisectionStore store(services.database);
-  const comparison::InterruptibleWork work(
+  const signals::InterruptibleWork work(
       services.interrupts, {storage::ItemKind::bisection, std::to_string(row.id)}, stop);
   TW_TRY(auto before, store.get(row.id));
   if (before.state == storage::BisectionState::ended) return before;

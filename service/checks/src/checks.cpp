@@ -12,6 +12,8 @@
 #include "torchwatch/daemon/confinement.hpp"
 #include "torchwatch/database/database.hpp"
 #include "torchwatch/history/commit_history.hpp"
+#include "torchwatch/outbox/alarm_store.hpp"
+#include "torchwatch/outbox/outbox_store.hpp"
 #include "torchwatch/platform/clock.hpp"
 #include "torchwatch/platform/unix_socket.hpp"
 #include "torchwatch/process/process.hpp"
@@ -19,8 +21,6 @@
 #include "torchwatch/records/suggestion.hpp"
 #include "torchwatch/secrets/secrets.hpp"
 #include "torchwatch/signin/accepted_tokens.hpp"
-#include "torchwatch/storage/alarm_store.hpp"
-#include "torchwatch/storage/outbox_store.hpp"
 
 namespace torchwatch::checks {
 namespace {

@@ -8,12 +8,12 @@
 #include "torchwatch/control/service_now.hpp"
 #include "torchwatch/documents/request.hpp"
 #include "torchwatch/figures/figures.hpp"
+#include "torchwatch/outbox/outbox_store.hpp"
+#include "torchwatch/outbox/outbox_waits.hpp"
 #include "torchwatch/platform/clock.hpp"
 #include "torchwatch/pulls/pulls.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/requests/wording.hpp"
-#include "torchwatch/storage/outbox_store.hpp"
-#include "torchwatch/storage/outbox_waits.hpp"
 #include "torchwatch/storage/request_store.hpp"
 
 // What the daemon has been asked for, and what it has to say: requests and the outbox.

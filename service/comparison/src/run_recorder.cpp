@@ -295,7 +295,7 @@ Result<std::vector<MachineRun>> RunRecorder::run_block(const std::vector<RunSlot
                                                        Manner manner, std::stop_token stop,
                                                        Place* place) {
   TW_TRY_VOID(wait_after_kills(stop, place));
-  const RunUnderWay under_way(services_.last_run);
+  const signals::RunUnderWay under_way(services_.last_run);
   std::vector<Issued> issued;
   for (const auto& slot : slots) {
     TW_TRY(auto each, issue(slot, plan, benchmark, manner, place));

@@ -8,6 +8,7 @@
 #include "torchwatch/issues/issue.hpp"
 #include "torchwatch/markdown/markdown.hpp"
 #include "torchwatch/nightly/attend.hpp"
+#include "torchwatch/outbox/outbox_store.hpp"
 #include "torchwatch/pulls/pulls.hpp"
 #include "torchwatch/records/hex.hpp"
 #include "torchwatch/report/recheck.hpp"
@@ -16,7 +17,6 @@
 #include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
-#include "torchwatch/storage/outbox_store.hpp"
 #include "torchwatch/storage/request_store.hpp"
 
 namespace torchwatch::conversation {

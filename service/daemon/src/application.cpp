@@ -87,7 +87,7 @@ struct Application::Parts {
   GithubAccess github{config, clock, log};
   std::unique_ptr<channel::Channel> channel;
   std::unique_ptr<channel::Channel> releases;
-  comparison::Interrupts interrupts;
+  signals::Interrupts interrupts;
   std::optional<comparison::Services> services;
 
   Status open_database() {

@@ -5,9 +5,9 @@
 
 #include "torchwatch/caches/caches.hpp"
 #include "torchwatch/figures/figures.hpp"
+#include "torchwatch/outbox/alarm_store.hpp"
 #include "torchwatch/platform/folder.hpp"
 #include "torchwatch/runs/retention.hpp"
-#include "torchwatch/storage/alarm_store.hpp"
 #include "torchwatch/traces/traces.hpp"
 
 namespace torchwatch::daemon {

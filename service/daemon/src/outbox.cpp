@@ -2,8 +2,8 @@
 
 #include "torchwatch/daemon/daemon.hpp"
 #include "torchwatch/notify/notifier.hpp"
-#include "torchwatch/storage/outbox_store.hpp"
-#include "torchwatch/storage/outbox_waits.hpp"
+#include "torchwatch/outbox/outbox_store.hpp"
+#include "torchwatch/outbox/outbox_waits.hpp"
 
 namespace torchwatch::daemon {
 

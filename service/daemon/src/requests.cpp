@@ -161,7 +161,7 @@ storage::ItemKey key_of(const RequestRow& request) {
 
 Status carry_out(Application& application, const RequestRow& request, std::stop_token stop) {
   auto& services = application.services();
-  const comparison::InterruptibleWork work(services.interrupts, key_of(request), std::move(stop));
+  const signals::InterruptibleWork work(services.interrupts, key_of(request), std::move(stop));
   storage::RequestStore requests(services.database);
   TW_TRY(const auto claimed, requests.claim(request.id));
   auto done = do_work(application, claimed, work.stop());

@@ -2,11 +2,11 @@
 
 #include "torchwatch/issues/issue.hpp"
 #include "torchwatch/issues/notices.hpp"
+#include "torchwatch/outbox/outbox_store.hpp"
 #include "torchwatch/platform/clock.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
-#include "torchwatch/storage/outbox_store.hpp"
 #include "torchwatch/storage/verdicts.hpp"
 
 namespace torchwatch::filing {

@@ -3,10 +3,10 @@
 #include "torchwatch/config/addresses.hpp"
 #include "torchwatch/issues/issue.hpp"
 #include "torchwatch/issues/notices.hpp"
+#include "torchwatch/outbox/outbox_store.hpp"
 #include "torchwatch/report/incident_state.hpp"
 #include "torchwatch/report/wording.hpp"
 #include "torchwatch/storage/incident_store.hpp"
-#include "torchwatch/storage/outbox_store.hpp"
 
 namespace torchwatch::filing {
 namespace {

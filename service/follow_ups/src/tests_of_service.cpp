@@ -3,8 +3,8 @@
 #include "torchwatch/comparison/series_settings.hpp"
 #include "torchwatch/documents/plan.hpp"
 #include "torchwatch/follow_ups/follow_ups.hpp"
+#include "torchwatch/outbox/alarm_store.hpp"
 #include "torchwatch/runs/drills.hpp"
-#include "torchwatch/storage/alarm_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 
 namespace torchwatch::follow_ups {

@@ -7,9 +7,9 @@
 #include "replies.hpp"
 #include "senders.hpp"
 #include "torchwatch/issues/issue.hpp"
+#include "torchwatch/outbox/outbox_waits.hpp"
 #include "torchwatch/platform/failpoint.hpp"
 #include "torchwatch/records/suggestion.hpp"
-#include "torchwatch/storage/outbox_waits.hpp"
 
 namespace torchwatch::github {
 namespace {

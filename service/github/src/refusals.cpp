@@ -1,6 +1,6 @@
 #include "refusals.hpp"
 
-#include "torchwatch/storage/outbox_waits.hpp"
+#include "torchwatch/outbox/outbox_waits.hpp"
 
 namespace torchwatch::github {
 namespace {

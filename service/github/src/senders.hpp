@@ -7,7 +7,7 @@
 #include "issue_tracker.hpp"
 #include "placed_messages.hpp"
 #include "torchwatch/github/github_api.hpp"
-#include "torchwatch/storage/outbox_store.hpp"
+#include "torchwatch/outbox/outbox_store.hpp"
 
 namespace torchwatch::github {
 

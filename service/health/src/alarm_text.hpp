@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "torchwatch/storage/alarm_store.hpp"
+#include "torchwatch/outbox/alarm_store.hpp"
 
 namespace torchwatch::health {
 

@@ -11,11 +11,11 @@
 #include "alarm_text.hpp"
 #include "torchwatch/figures/figures.hpp"
 #include "torchwatch/nodes/node_report.hpp"
+#include "torchwatch/outbox/alarm_store.hpp"
+#include "torchwatch/outbox/outbox_store.hpp"
+#include "torchwatch/outbox/outbox_waits.hpp"
 #include "torchwatch/platform/publish.hpp"
 #include "torchwatch/report/setback.hpp"
-#include "torchwatch/storage/alarm_store.hpp"
-#include "torchwatch/storage/outbox_store.hpp"
-#include "torchwatch/storage/outbox_waits.hpp"
 #include "torchwatch/storage/setback_store.hpp"
 
 namespace torchwatch::health {

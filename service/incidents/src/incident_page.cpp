@@ -8,6 +8,7 @@
 #include "torchwatch/heard/heard.hpp"
 #include "torchwatch/incidents/pages.hpp"
 #include "torchwatch/operators/attribution.hpp"
+#include "torchwatch/outbox/outbox_store.hpp"
 #include "torchwatch/pictures/incident_drawings.hpp"
 #include "torchwatch/profiles/pages.hpp"
 #include "torchwatch/records/printable.hpp"
@@ -22,7 +23,6 @@
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
-#include "torchwatch/storage/outbox_store.hpp"
 #include "torchwatch/storage/verdicts.hpp"
 
 namespace torchwatch::pages {

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "torchwatch/outbox/alarm_store.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/runs/node_time.hpp"
-#include "torchwatch/storage/alarm_store.hpp"
 #include "torchwatch/storage/counts.hpp"
 
 namespace torchwatch::metrics {

@@ -292,7 +292,7 @@ Result<ComparisonRow> carry_out_comparison(comparison::Services& services, Compa
   TW_TRY(auto comparison, Comparison::of(std::move(row)));
   while (!is_end(comparison.row.state)) {
     if (stop.stop_requested()) return fail(ErrorCode::cancelled, "the comparison was interrupted");
-    const comparison::InterruptibleWork work(services.interrupts, key_of(comparison.row), stop);
+    const signals::InterruptibleWork work(services.interrupts, key_of(comparison.row), stop);
     TW_TRY_VOID(refresh(services, comparison));
     auto next = Stages(services, work.stop()).next(comparison);
     if (next) {

@@ -5,13 +5,13 @@
 #include "torchwatch/config/addresses.hpp"
 #include "torchwatch/issues/issue.hpp"
 #include "torchwatch/markdown/markdown.hpp"
+#include "torchwatch/outbox/outbox_store.hpp"
 #include "torchwatch/report/incident_state.hpp"
 #include "torchwatch/report/outcome.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
-#include "torchwatch/storage/outbox_store.hpp"
 
 namespace torchwatch::notify {
 namespace {

@@ -5,8 +5,8 @@
 
 #include "facts.hpp"
 #include "statuses.hpp"
-#include "torchwatch/storage/notice_store.hpp"
-#include "torchwatch/storage/outbox_store.hpp"
+#include "torchwatch/outbox/notice_store.hpp"
+#include "torchwatch/outbox/outbox_store.hpp"
 
 namespace torchwatch::notify {
 namespace {

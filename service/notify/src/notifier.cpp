@@ -2,7 +2,7 @@
 
 #include "torchwatch/notify/notices.hpp"
 #include "torchwatch/notify/sender.hpp"
-#include "torchwatch/storage/outbox_store.hpp"
+#include "torchwatch/outbox/outbox_store.hpp"
 
 namespace torchwatch::notify {
 

@@ -3,9 +3,9 @@
 #include <optional>
 #include <vector>
 
+#include "torchwatch/outbox/alarm_store.hpp"
 #include "torchwatch/report/unread.hpp"
 #include "torchwatch/site/view.hpp"
-#include "torchwatch/storage/alarm_store.hpp"
 
 namespace torchwatch::pages {
 

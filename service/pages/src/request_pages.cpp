@@ -2,9 +2,9 @@
 
 #include "items.hpp"
 #include "torchwatch/forms/actions.hpp"
+#include "torchwatch/outbox/outbox_store.hpp"
 #include "torchwatch/records/printable.hpp"
 #include "torchwatch/site/members.hpp"
-#include "torchwatch/storage/outbox_store.hpp"
 
 namespace torchwatch::pages {
 namespace {

@@ -5,10 +5,10 @@
 
 #include "messages.hpp"
 #include "noted.hpp"
+#include "torchwatch/outbox/outbox_store.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
-#include "torchwatch/storage/outbox_store.hpp"
 #include "torchwatch/storage/request_store.hpp"
 #include "torchwatch/triage/triage.hpp"
 

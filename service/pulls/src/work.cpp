@@ -8,12 +8,12 @@
 #include "torchwatch/comparison/comparison.hpp"
 #include "torchwatch/markdown/markdown.hpp"
 #include "torchwatch/nightly/stages.hpp"
+#include "torchwatch/outbox/outbox_store.hpp"
 #include "torchwatch/records/hex.hpp"
 #include "torchwatch/report/outcome.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
-#include "torchwatch/storage/outbox_store.hpp"
 #include "torchwatch/storage/request_store.hpp"
 #include "torchwatch/storage/verdicts.hpp"
 

@@ -6,10 +6,10 @@
 #include "torchwatch/follow_ups/follow_ups.hpp"
 #include "torchwatch/issues/issue.hpp"
 #include "torchwatch/issues/notices.hpp"
+#include "torchwatch/outbox/outbox_store.hpp"
 #include "torchwatch/records/asker.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
-#include "torchwatch/storage/outbox_store.hpp"
 #include "torchwatch/triage/incident_facts.hpp"
 
 namespace torchwatch::triage {

@@ -5,11 +5,11 @@
 #include "api_fixture.hpp"
 #include "torchwatch/bisection/spec.hpp"
 #include "torchwatch/documents/bisection.hpp"
+#include "torchwatch/outbox/outbox_store.hpp"
 #include "torchwatch/runs/run_store.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
-#include "torchwatch/storage/outbox_store.hpp"
 
 using namespace torchwatch;
 using namespace torchwatch::storage;

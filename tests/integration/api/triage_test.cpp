@@ -3,9 +3,9 @@
 
 #include "browser.hpp"
 #include "torchwatch/access/audit_store.hpp"
+#include "torchwatch/outbox/outbox_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
-#include "torchwatch/storage/outbox_store.hpp"
 #include "torchwatch/storage/request_store.hpp"
 
 using namespace torchwatch;

@@ -18,10 +18,10 @@
 #include "stored_command_line.hpp"
 #include "temporary_folder.hpp"
 #include "test_repository.hpp"
+#include "torchwatch/outbox/outbox_store.hpp"
 #include "torchwatch/platform/unix_socket.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
-#include "torchwatch/storage/outbox_store.hpp"
 
 namespace torchwatch::test {
 

@@ -13,12 +13,12 @@
 #include "torchwatch/cli/command_line.hpp"
 #include "torchwatch/config/config.hpp"
 #include "torchwatch/documents/bisection.hpp"
+#include "torchwatch/outbox/outbox_store.hpp"
 #include "torchwatch/runs/run_store.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
-#include "torchwatch/storage/outbox_store.hpp"
 #include "torchwatch/storage/request_store.hpp"
 #include "torchwatch/storage/setback_store.hpp"
 

@@ -5,8 +5,8 @@
 
 #include "golden.hpp"
 #include "talk.hpp"
+#include "torchwatch/outbox/outbox_store.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
-#include "torchwatch/storage/outbox_store.hpp"
 #include "torchwatch/storage/request_store.hpp"
 #include "torchwatch/storage/verdicts.hpp"
 #include "torchwatch/tracker/mute_store.hpp"

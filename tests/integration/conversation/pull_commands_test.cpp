@@ -3,9 +3,9 @@
 #include <catch2/catch.hpp>
 
 #include "talk.hpp"
+#include "torchwatch/outbox/outbox_store.hpp"
 #include "torchwatch/pulls/pulls.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
-#include "torchwatch/storage/outbox_store.hpp"
 #include "torchwatch/storage/request_store.hpp"
 
 using namespace torchwatch;

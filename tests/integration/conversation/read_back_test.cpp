@@ -2,7 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include "talk.hpp"
-#include "torchwatch/storage/outbox_store.hpp"
+#include "torchwatch/outbox/outbox_store.hpp"
 #include "torchwatch/triage/decisions.hpp"
 
 using namespace torchwatch;

@@ -1,10 +1,10 @@
 #include "talk.hpp"
 
+#include "torchwatch/outbox/outbox_store.hpp"
 #include "torchwatch/pulls/pulls.hpp"
 #include "torchwatch/requests/check.hpp"
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
-#include "torchwatch/storage/outbox_store.hpp"
 #include "torchwatch/webhooks/routes.hpp"
 #include "torchwatch/webhooks/signature.hpp"
 

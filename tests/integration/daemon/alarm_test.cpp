@@ -6,9 +6,9 @@
 #include "fake_clock.hpp"
 #include "fake_github.hpp"
 #include "running_service.hpp"
-#include "torchwatch/storage/alarm_store.hpp"
+#include "torchwatch/outbox/alarm_store.hpp"
+#include "torchwatch/outbox/outbox_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
-#include "torchwatch/storage/outbox_store.hpp"
 
 using namespace torchwatch;
 using Catch::Contains;

@@ -6,8 +6,8 @@
 
 #include "running_service.hpp"
 #include "test_repository.hpp"
-#include "torchwatch/storage/alarm_store.hpp"
-#include "torchwatch/storage/outbox_store.hpp"
+#include "torchwatch/outbox/alarm_store.hpp"
+#include "torchwatch/outbox/outbox_store.hpp"
 
 using namespace torchwatch;
 using Catch::Contains;

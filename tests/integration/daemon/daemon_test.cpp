@@ -9,8 +9,8 @@
 #include "raw_sql.hpp"
 #include "running_service.hpp"
 #include "torchwatch/executor/machine_lock.hpp"
+#include "torchwatch/outbox/outbox_store.hpp"
 #include "torchwatch/platform/http_client.hpp"
-#include "torchwatch/storage/outbox_store.hpp"
 
 using namespace torchwatch;
 using Catch::Contains;

@@ -5,13 +5,13 @@
 
 #include "everything_served.hpp"
 #include "fake_github.hpp"
-#include "github/description.hpp"
 #include "file_content.hpp"
+#include "github/description.hpp"
 #include "running_service.hpp"
+#include "torchwatch/outbox/outbox_store.hpp"
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
-#include "torchwatch/storage/outbox_store.hpp"
 
 using namespace torchwatch;
 using nlohmann::json;

@@ -9,10 +9,10 @@
 #include "running_service.hpp"
 #include "torchwatch/executor/machine_lock.hpp"
 #include "torchwatch/health/problem.hpp"
-#include "torchwatch/storage/alarm_store.hpp"
+#include "torchwatch/outbox/alarm_store.hpp"
+#include "torchwatch/outbox/outbox_store.hpp"
+#include "torchwatch/outbox/outbox_waits.hpp"
 #include "torchwatch/storage/daemon_store.hpp"
-#include "torchwatch/storage/outbox_store.hpp"
-#include "torchwatch/storage/outbox_waits.hpp"
 #include "torchwatch/storage/setback_store.hpp"
 
 using namespace torchwatch;

@@ -6,11 +6,11 @@
 
 #include "fake_github.hpp"
 #include "running_service.hpp"
+#include "torchwatch/outbox/outbox_store.hpp"
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/event_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
-#include "torchwatch/storage/outbox_store.hpp"
 
 using namespace torchwatch;
 using nlohmann::json;

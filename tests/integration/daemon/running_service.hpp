@@ -9,10 +9,10 @@
 
 #include "temporary_folder.hpp"
 #include "torchwatch/daemon/daemon.hpp"
+#include "torchwatch/outbox/outbox_store.hpp"
 #include "torchwatch/platform/http_client.hpp"
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
-#include "torchwatch/storage/outbox_store.hpp"
 #include "torchwatch/storage/request_store.hpp"
 
 namespace torchwatch::test {

@@ -13,8 +13,8 @@
 #include "test_repository.hpp"
 #include "torchwatch/daemon/resolve.hpp"
 #include "torchwatch/documents/bisection.hpp"
+#include "torchwatch/outbox/outbox_store.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
-#include "torchwatch/storage/outbox_store.hpp"
 
 using namespace torchwatch;
 using bisection::BisectionOutcome;

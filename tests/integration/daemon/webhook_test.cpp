@@ -1,7 +1,7 @@
 // GitHub calls a running daemon, which takes the delivery and works it off in a thread of its own.
 #include "fake_github.hpp"
 #include "running_service.hpp"
-#include "torchwatch/storage/outbox_store.hpp"
+#include "torchwatch/outbox/outbox_store.hpp"
 #include "torchwatch/tracker/received_store.hpp"
 #include "torchwatch/webhooks/signature.hpp"
 

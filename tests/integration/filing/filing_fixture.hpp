@@ -12,8 +12,8 @@
 #include "temporary_folder.hpp"
 #include "torchwatch/filing/filing.hpp"
 #include "torchwatch/github/outbox_sender.hpp"
+#include "torchwatch/outbox/outbox_store.hpp"
 #include "torchwatch/platform/http_client.hpp"
-#include "torchwatch/storage/outbox_store.hpp"
 
 /// A comparison with incidents whose facts the test makes, a configuration, and a GitHub.
 class FilingDay {

@@ -8,9 +8,9 @@
 #include "outbox_fixture.hpp"
 #include "refusals.hpp"
 #include "torchwatch/issues/issue.hpp"
+#include "torchwatch/outbox/outbox_waits.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
-#include "torchwatch/storage/outbox_waits.hpp"
 
 using namespace torchwatch;
 using namespace torchwatch::storage;

@@ -6,10 +6,10 @@
 
 #include "sample_facts.hpp"
 #include "torchwatch/issues/issue.hpp"
+#include "torchwatch/outbox/outbox_store.hpp"
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
-#include "torchwatch/storage/outbox_store.hpp"
 
 using namespace torchwatch;
 using namespace torchwatch::storage;

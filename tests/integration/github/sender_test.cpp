@@ -3,7 +3,7 @@
 
 #include "outbox_fixture.hpp"
 #include "torchwatch/issues/issue.hpp"
-#include "torchwatch/storage/alarm_store.hpp"
+#include "torchwatch/outbox/alarm_store.hpp"
 
 using namespace torchwatch;
 using namespace torchwatch::storage;

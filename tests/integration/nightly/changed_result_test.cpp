@@ -5,9 +5,9 @@
 #include "torchwatch/bisection/opening.hpp"
 #include "torchwatch/bisection/run.hpp"
 #include "torchwatch/documents/bisection.hpp"
+#include "torchwatch/outbox/outbox_store.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
-#include "torchwatch/storage/outbox_store.hpp"
 #include "torchwatch/storage/verdicts.hpp"
 
 using namespace torchwatch;

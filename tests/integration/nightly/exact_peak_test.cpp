@@ -6,12 +6,12 @@
 #include "temporary_folder.hpp"
 #include "torchwatch/documents/bisection.hpp"
 #include "torchwatch/nightly/stages.hpp"
+#include "torchwatch/outbox/outbox_store.hpp"
 #include "torchwatch/report/outcome.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
-#include "torchwatch/storage/outbox_store.hpp"
 #include "torchwatch/storage/verdicts.hpp"
 
 using namespace torchwatch;

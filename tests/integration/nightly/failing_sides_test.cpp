@@ -11,9 +11,9 @@
 #include "torchwatch/bisection/run.hpp"
 #include "torchwatch/bisection/trace.hpp"
 #include "torchwatch/documents/bisection.hpp"
+#include "torchwatch/outbox/outbox_store.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
-#include "torchwatch/storage/outbox_store.hpp"
 
 using namespace torchwatch;
 using bisection::BisectionOutcome;

@@ -4,8 +4,8 @@
 
 #include "nightlies.hpp"
 #include "torchwatch/nightly/stages.hpp"
+#include "torchwatch/outbox/outbox_store.hpp"
 #include "torchwatch/report/recheck.hpp"
-#include "torchwatch/storage/outbox_store.hpp"
 #include "torchwatch/storage/verdicts.hpp"
 #include "torchwatch/triage/comparison_summary.hpp"
 #include "torchwatch/triage/decisions.hpp"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "incident_day.hpp"
-#include "torchwatch/storage/outbox_store.hpp"
+#include "torchwatch/outbox/outbox_store.hpp"
 #include "torchwatch/traces/traces.hpp"
 #include "torchwatch/tracing/tracing.hpp"
 

@@ -206,7 +206,7 @@ TEST_CASE("a nightly that is stopped on three nodes is continued, and repeats no
   Nightly night;
   const auto due = nightly::discover_comparisons(night.services, {}).value();
   std::stop_source stop;
-  comparison::LastRun last(stop);
+  signals::LastRun last(stop);
   auto services = night.services;
   services.last_run = &last;
   struct AfterSome final : comparison::Progress {
@@ -215,7 +215,7 @@ TEST_CASE("a nightly that is stopped on three nodes is continued, and repeats no
       if (what.find(", on n") != std::string::npos && ++blocks == 6) last->end_after_it();
     }
     void log(const std::string&) override {}
-    comparison::LastRun* last = nullptr;
+    signals::LastRun* last = nullptr;
     int blocks = 0;
   } progress;
   progress.last = &last;

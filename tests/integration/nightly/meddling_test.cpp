@@ -13,10 +13,10 @@
 #include "torchwatch/nightly/second_searches.hpp"
 #include "torchwatch/nightly/stages.hpp"
 #include "torchwatch/nightly/work_list.hpp"
+#include "torchwatch/outbox/outbox_store.hpp"
 #include "torchwatch/runs/run_store.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
-#include "torchwatch/storage/outbox_store.hpp"
 #include "torchwatch/storage/verdicts.hpp"
 #include "torchwatch/triage/triage.hpp"
 
@@ -137,7 +137,7 @@ struct DueDay {
   std::unique_ptr<test::ScriptedService> service =
       test::ScriptedService::open(day.config()).value();
   Meddling executor{service->services().executor};
-  comparison::Interrupts interrupts;
+  signals::Interrupts interrupts;
   comparison::Services services = with(service->services(), executor, service->services().clock);
 };
 
@@ -255,7 +255,7 @@ TEST_CASE("work that ends with the run under way stores that run and begins no o
   storage::RunStore runs(due.services.database);
   const storage::Owner owner{storage::OwnerKind::comparison, id};
   std::stop_source stop;
-  comparison::LastRun last_run(stop);
+  signals::LastRun last_run(stop);
   due.services.last_run = &last_run;
   CHECK_FALSE(last_run.end_after_it());
   std::size_t before = 0;

@@ -13,7 +13,7 @@
 #include "incident_day.hpp"
 #include "torchwatch/executor/executor.hpp"
 #include "torchwatch/operators/attribution.hpp"
-#include "torchwatch/storage/outbox_store.hpp"
+#include "torchwatch/outbox/outbox_store.hpp"
 #include "torchwatch/storage/verdicts.hpp"
 #include "torchwatch/tracing/tracing.hpp"
 

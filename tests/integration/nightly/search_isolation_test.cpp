@@ -14,11 +14,11 @@
 #include "torchwatch/health/report.hpp"
 #include "torchwatch/nightly/discovery.hpp"
 #include "torchwatch/nightly/work_list.hpp"
+#include "torchwatch/outbox/outbox_store.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
-#include "torchwatch/storage/outbox_store.hpp"
 
 using namespace torchwatch;
 using Catch::Contains;

@@ -10,7 +10,7 @@
 #include "notify_fixture.hpp"
 #include "refusals.hpp"
 #include "torchwatch/notify/sender.hpp"
-#include "torchwatch/storage/outbox_store.hpp"
+#include "torchwatch/outbox/outbox_store.hpp"
 
 using namespace torchwatch;
 using namespace torchwatch::storage;

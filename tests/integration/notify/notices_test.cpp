@@ -6,11 +6,11 @@
 #include "fake_github_pulls.hpp"
 #include "notify_fixture.hpp"
 #include "torchwatch/github/outbox_sender.hpp"
+#include "torchwatch/outbox/outbox_store.hpp"
+#include "torchwatch/outbox/outbox_waits.hpp"
 #include "torchwatch/platform/http_client.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
-#include "torchwatch/storage/outbox_store.hpp"
-#include "torchwatch/storage/outbox_waits.hpp"
 
 using namespace torchwatch;
 using namespace torchwatch::storage;

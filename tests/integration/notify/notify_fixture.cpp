@@ -5,10 +5,10 @@
 #include <catch2/catch.hpp>
 #include <filesystem>
 
+#include "torchwatch/outbox/outbox_store.hpp"
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
-#include "torchwatch/storage/outbox_store.hpp"
 
 using namespace torchwatch;
 using namespace torchwatch::storage;

@@ -5,8 +5,8 @@
 
 #include "pulls_fixture.hpp"
 #include "torchwatch/history/commit_history.hpp"
+#include "torchwatch/outbox/outbox_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
-#include "torchwatch/storage/outbox_store.hpp"
 #include "torchwatch/storage/request_store.hpp"
 
 using namespace torchwatch;

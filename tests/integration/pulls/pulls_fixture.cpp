@@ -7,8 +7,8 @@
 #include "skipped.hpp"
 #include "test_repository.hpp"
 #include "torchwatch/history/commit_history.hpp"
+#include "torchwatch/outbox/outbox_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
-#include "torchwatch/storage/outbox_store.hpp"
 #include "torchwatch/storage/request_store.hpp"
 
 using namespace torchwatch;

@@ -5,11 +5,11 @@
 
 #include "pulls_fixture.hpp"
 #include "torchwatch/github/outbox_sender.hpp"
+#include "torchwatch/outbox/outbox_store.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
-#include "torchwatch/storage/outbox_store.hpp"
 #include "torchwatch/storage/request_store.hpp"
 
 using namespace torchwatch;

@@ -1,9 +1,9 @@
-#include "torchwatch/storage/alarm_store.hpp"
+#include "torchwatch/outbox/alarm_store.hpp"
 
 #include <catch2/catch.hpp>
 
 #include "stores.hpp"
-#include "torchwatch/storage/outbox_waits.hpp"
+#include "torchwatch/outbox/outbox_waits.hpp"
 
 using namespace torchwatch;
 using namespace torchwatch::storage;

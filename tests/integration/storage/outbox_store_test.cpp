@@ -2,8 +2,8 @@
 
 #include "raw_sql.hpp"
 #include "stores.hpp"
+#include "torchwatch/outbox/notice_store.hpp"
 #include "torchwatch/storage/event_store.hpp"
-#include "torchwatch/storage/notice_store.hpp"
 #include "torchwatch/tracker/conversation_store.hpp"
 
 using namespace torchwatch;

@@ -3,12 +3,12 @@
 #include <memory>
 
 #include "memory_folder.hpp"
+#include "torchwatch/outbox/outbox_store.hpp"
 #include "torchwatch/runs/run_store.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
-#include "torchwatch/storage/outbox_store.hpp"
 #include "torchwatch/storage/request_store.hpp"
 
 namespace torchwatch::storage {

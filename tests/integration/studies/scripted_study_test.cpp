@@ -4,10 +4,10 @@
 #include "studied_day.hpp"
 #include "torchwatch/nightly/discovery.hpp"
 #include "torchwatch/nightly/work_list.hpp"
+#include "torchwatch/outbox/outbox_store.hpp"
 #include "torchwatch/runs/run_reader.hpp"
 #include "torchwatch/runs/run_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
-#include "torchwatch/storage/outbox_store.hpp"
 #include "torchwatch/studies/stored.hpp"
 
 using namespace torchwatch;

@@ -6,7 +6,7 @@
 #include <vector>
 
 using namespace torchwatch;
-using comparison::RunUnderWay;
+using signals::RunUnderWay;
 using signals::Order;
 
 namespace {

@@ -2,7 +2,6 @@
 
 #include "torchwatch/builds/commit_builder.hpp"
 #include "torchwatch/channel/channel.hpp"
-#include "torchwatch/comparison/interrupts.hpp"
 #include "torchwatch/comparison/progress.hpp"
 #include "torchwatch/config/config.hpp"
 #include "torchwatch/database/database.hpp"
@@ -12,6 +11,7 @@
 #include "torchwatch/packages/package_store.hpp"
 #include "torchwatch/platform/clock.hpp"
 #include "torchwatch/platform/random.hpp"
+#include "torchwatch/signals/interrupts.hpp"
 #include "torchwatch/source/clone.hpp"
 
 namespace torchwatch::comparison {
@@ -40,8 +40,8 @@ struct Services {
   Progress& progress;
   channel::Channel* releases = nullptr;        ///< the package index; null in tests without one
   source::Clone* source = nullptr;             ///< null where [source] is a path, or nothing
-  Interrupts* interrupts = nullptr;            ///< null where nobody can cancel what is under way
-  LastRun* last_run = nullptr;                 ///< null where nobody can ask for a last run
+  signals::Interrupts* interrupts = nullptr;   ///< null where nobody can cancel what is under way
+  signals::LastRun* last_run = nullptr;        ///< null where nobody can ask for a last run
   executor::Lanes* lanes = nullptr;            ///< null where all runs take place on one machine
   packages::PackageStore* packages = nullptr;  ///< null where no code of others is compiled
 };

@@ -11,9 +11,9 @@
 #include "torchwatch/github/token_source.hpp"
 #include "torchwatch/github/traffic.hpp"
 #include "torchwatch/log/log.hpp"
+#include "torchwatch/outbox/outbox_store.hpp"
 #include "torchwatch/platform/clock.hpp"
 #include "torchwatch/platform/http_client.hpp"
-#include "torchwatch/storage/outbox_store.hpp"
 
 namespace torchwatch::github {
 

@@ -4,9 +4,9 @@
 
 #include "torchwatch/config/config.hpp"
 #include "torchwatch/database/database.hpp"
+#include "torchwatch/outbox/alarm_store.hpp"
 #include "torchwatch/platform/clock.hpp"
 #include "torchwatch/platform/random.hpp"
-#include "torchwatch/storage/alarm_store.hpp"
 
 namespace torchwatch::health {
 

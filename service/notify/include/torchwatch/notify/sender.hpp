@@ -5,10 +5,10 @@
 
 #include "torchwatch/config/config.hpp"
 #include "torchwatch/log/log.hpp"
+#include "torchwatch/outbox/outbox_store.hpp"
 #include "torchwatch/platform/clock.hpp"
 #include "torchwatch/platform/http_client.hpp"
 #include "torchwatch/process/process.hpp"
-#include "torchwatch/storage/outbox_store.hpp"
 
 namespace torchwatch::notify {
 

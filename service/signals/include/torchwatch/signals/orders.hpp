@@ -4,7 +4,7 @@
 #include <mutex>
 #include <stop_token>
 
-#include "torchwatch/comparison/interrupts.hpp"
+#include "torchwatch/signals/interrupts.hpp"
 
 namespace torchwatch::signals {
 
@@ -24,7 +24,7 @@ class Orders {
   /// What ends the command's work.
   std::stop_token stop() const { return stop_.get_token(); }
   /// For the services of a command that measures.
-  comparison::LastRun& last_run() { return last_run_; }
+  signals::LastRun& last_run() { return last_run_; }
 
   /// Takes a signal. SIGUSR1: the state is said. SIGINT: the run that is under way is the last one;
   /// the second, or one while none is under way, and each other signal stop the work at once.
@@ -36,7 +36,7 @@ class Orders {
   void tell(Order);
 
   std::stop_source stop_;
-  comparison::LastRun last_run_;
+  signals::LastRun last_run_;
   std::mutex mutex_;
   std::function<void(Order)> listener_;  ///< guarded by mutex_
 };

@@ -1,4 +1,4 @@
-#include "torchwatch/storage/outbox_store.hpp"
+#include "torchwatch/outbox/outbox_store.hpp"
 
 #include <algorithm>
 

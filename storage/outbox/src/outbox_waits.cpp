@@ -1,4 +1,4 @@
-#include "torchwatch/storage/outbox_waits.hpp"
+#include "torchwatch/outbox/outbox_waits.hpp"
 
 #include "query.hpp"
 #include "transaction.hpp"

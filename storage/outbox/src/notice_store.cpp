@@ -1,4 +1,4 @@
-#include "torchwatch/storage/notice_store.hpp"
+#include "torchwatch/outbox/notice_store.hpp"
 
 #include "query.hpp"
 #include "transaction.hpp"

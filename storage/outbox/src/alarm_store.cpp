@@ -1,5 +1,6 @@
-#include "torchwatch/storage/alarm_store.hpp"
+#include "torchwatch/outbox/alarm_store.hpp"
 
+#include "alarm_words.hpp"
 #include "messages.hpp"
 #include "query.hpp"
 #include "transaction.hpp"
@@ -30,6 +31,10 @@ const std::string kMissed =
     "AND verdict IN ('unchanged', 'improved') ";
 
 }  // namespace
+
+std::string_view to_string(AlarmCause value) {
+  return spelling(value);
+}
 
 Result<DataTimes> AlarmStore::times() {
   return read(database_, [](Connection& connection) -> Result<DataTimes> {

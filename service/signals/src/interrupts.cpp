@@ -1,8 +1,8 @@
-#include "torchwatch/comparison/interrupts.hpp"
+#include "torchwatch/signals/interrupts.hpp"
 
 #include <utility>
 
-namespace torchwatch::comparison {
+namespace torchwatch::signals {
 
 void Interrupts::interrupt(const storage::ItemKey& item) {
   const std::scoped_lock lock(mutex_);
@@ -57,4 +57,4 @@ RunUnderWay::~RunUnderWay() {
   if (stops) last_->stop_.request_stop();
 }
 
-}  // namespace torchwatch::comparison
+}  // namespace torchwatch::signals

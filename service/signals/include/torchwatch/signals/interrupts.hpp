@@ -9,7 +9,7 @@
 
 #include "torchwatch/storage/rows.hpp"
 
-namespace torchwatch::comparison {
+namespace torchwatch::signals {
 
 class InterruptibleWork;
 
@@ -81,4 +81,4 @@ class RunUnderWay {
   LastRun* const last_;
 };
 
-}  // namespace torchwatch::comparison
+}  // namespace torchwatch::signals
