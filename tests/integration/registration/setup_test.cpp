@@ -9,9 +9,9 @@
 #include <thread>
 
 #include "fake_random.hpp"
+#include "file_content.hpp"
 #include "github/client.hpp"
 #include "github/description.hpp"
-#include "file_content.hpp"
 #include "temporary_folder.hpp"
 #include "torchwatch/registration/command.hpp"
 #include "torchwatch/registration/made_app.hpp"

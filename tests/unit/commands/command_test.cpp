@@ -55,7 +55,9 @@ TEST_CASE("what was probably meant in a configuration is its remedy, with how to
   CHECK(two.text() == two.message + "\n" + hint);
 }
 
-TEST_CASE("the option --metric names every metric that gets verdicts, and none that is shown beside one") {
+TEST_CASE(
+    "the option --metric names every metric that gets verdicts, and none that is shown beside "
+    "one") {
   CHECK(commands::judged_metrics() ==
         "time, device_time, cpu_peak, device_peak, cpu_peak_resident, device_peak_total, "
         "leak_growth, leak_retained, heap_growth, output_difference");

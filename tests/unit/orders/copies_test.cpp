@@ -58,7 +58,8 @@ TEST_CASE("a copy is what was sent, under the names of the service's machine") {
   CHECK(test::content_of(block.runs[0].libraries / "libtorch.so") == "torch of a");
   CHECK(test::content_of(block.runs[1].libraries / "libtorch.so") == "torch of b");
   CHECK(test::content_of(block.runs[0].libraries / "libgomp.so") == "gomp");
-  CHECK(test::content_of(block.runs[0].libraries / "../../nvidia/cublas/lib/libcublas.so.13") == "cublas");
+  CHECK(test::content_of(block.runs[0].libraries / "../../nvidia/cublas/lib/libcublas.so.13") ==
+        "cublas");
   CHECK(test::content_of(block.runs[1].runner) == "runner");
   CHECK(fs::equivalent(block.runs[0].libraries / "libgomp.so.1",
                        block.runs[1].libraries / "libgomp.so.1"));

@@ -6,8 +6,8 @@
 #include <vector>
 
 using namespace torchwatch;
-using signals::RunUnderWay;
 using signals::Order;
+using signals::RunUnderWay;
 
 namespace {
 
