@@ -32,11 +32,12 @@ Result<ObservedBuilds> observed_builds(storage::Database& database, Pass pass,
     return builds;
   }
   TW_TRY(const auto newest, report::newest_nightly(database));
-  if (!newest.judged) return builds;
+  const auto& nightly = newest.judged ? newest.judged : newest.known;
+  if (!nightly) return builds;
   storage::BuildStore store(database);
-  TW_TRY(builds.build, store.get(newest.judged->candidate));
-  if (newest.judged->baseline) {
-    TW_TRY(builds.before, store.get(*newest.judged->baseline));
+  TW_TRY(builds.build, store.get(nightly->candidate));
+  if (nightly->baseline) {
+    TW_TRY(builds.before, store.get(*nightly->baseline));
   }
   return builds;
 }

@@ -281,11 +281,12 @@ TEST_CASE("who is signed in from elsewhere may have all that pages lead to, and 
   settings.tokens.find_signed_in = [&](const auto& of) { return api.sign_ins->find(of); };
   settings.trusted_proxies = {"127.0.0.1"};
   const auto server = http::Server::start(settings, api.routes, api.clock).value();
+  // The cookie's name has the port of the address that the browser shows.
+  const auto host = "127.0.0.1:" + std::to_string(api.server->port());
   const auto head_of = [&](const std::string& path, const std::string& cookie) {
     RawClient client(server->port());
-    client.send("GET " + path +
-                " HTTP/1.1\r\nHost: localhost\r\nX-Forwarded-For: 198.51.100.1\r\n" + cookie +
-                "\r\n");
+    client.send("GET " + path + " HTTP/1.1\r\nHost: " + host +
+                "\r\nX-Forwarded-For: 198.51.100.1\r\n" + cookie + "\r\n");
     return client.until("\r\n\r\n");
   };
   for (const auto& path : {std::string("/"), std::string("/incidents/1/evidence.svg"), trace,

@@ -129,7 +129,6 @@ TEST_CASE("the build list has null for what is not known") {
   CHECK(build.at("folder") == "/builds/2.14.0.dev20260816");
   CHECK(build.at("files") == "gone");
   CHECK(build.at("bytes").is_null());
-  CHECK(build.at("last_used_at").is_null());
 }
 
 TEST_CASE("the lists are whole at each width") {

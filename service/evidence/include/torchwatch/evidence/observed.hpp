@@ -14,8 +14,8 @@ struct ObservedBuilds {
 };
 
 /// Finds the build before the one that is named which was measured in that pass. Where none is
-/// named, the build is the newest that was, else the newest nightly that was judged, with its
-/// baseline; nothing before there is one. Errors: of storage.
+/// named, the build is the newest that was, else the newest nightly that was judged, else that is
+/// known, with its baseline; nothing before there is one. Errors: of storage.
 Result<ObservedBuilds> observed_builds(storage::Database&, Pass,
                                        std::optional<storage::BuildRow> named);
 
