@@ -5,8 +5,8 @@
 
 #include "torchwatch/comparison/build_preparer.hpp"
 #include "torchwatch/nightly/source_commits.hpp"
+#include "torchwatch/records/hex.hpp"
 #include "torchwatch/requests/names.hpp"
-#include "torchwatch/source/clone.hpp"
 #include "torchwatch/storage/build_store.hpp"
 
 namespace torchwatch::daemon {
@@ -56,6 +56,9 @@ Result<std::optional<BuildRow>> nightly_among(Application& application, const Of
   TW_TRY(auto row, known(application, BuildOrigin::nightly, *offer, tree));
   return std::optional(std::move(row));
 }
+
+constexpr std::size_t kCommitDigitsMin = 4;  ///< git abbreviates no further
+constexpr std::size_t kCommitDigitsMax = 40;
 
 }  // namespace
 
@@ -130,8 +133,8 @@ Result<std::string> resolve_commit(Application& application, const std::string& 
   auto commit = nightly::find_trunk_commit(services, text, stop);
   if (commit || commit.error().code != ErrorCode::not_found) return commit;
   const auto offers = services.channel.list(stop);
-  // A channel that cannot be reached now may list it later.
-  if (!offers && !source::is_commit_name(text)) return fail(offers.error());
+  // A channel that cannot be reached now may list it later, but no nightly is called like a commit.
+  if (!offers && !is_hex(text, kCommitDigitsMin, kCommitDigitsMax)) return fail(offers.error());
   TW_TRY(const auto found,
          nightly_among(application, offers.value_or(Offers{}), text, std::move(stop)));
   if (found && !found->trunk_commit.empty()) return found->trunk_commit;
