@@ -17,9 +17,8 @@ namespace {
 
 using nlohmann::json;
 
-/// Reads ?build=, an id; where it is not given, the build is the newest that was measured in that
-/// pass, else the newest nightly that was judged, and nothing before there is one. Errors: invalid;
-/// not_found; of storage.
+/// Reads ?build=, an id; where it is not given, evidence::observed_builds says which build is
+/// meant. Errors: invalid; not_found; of storage.
 Result<evidence::ObservedBuilds> builds_of(const http::Filters& filters, Pass pass,
                                            const Backend& backend) {
   std::optional<storage::BuildRow> named;

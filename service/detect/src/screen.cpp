@@ -115,12 +115,15 @@ ScreenDecision screen(std::span<const double> log_ratios, const Settings& settin
     decision.reason = kUnusablePair;
     return decision;
   }
-  decision.estimate = estimate(log_ratios, settings.confidence);
   decision.pairs_next = std::max(2, settings.screen_pairs_min);
-  while (decision.step == ScreenStep::measure_more) {
-    const auto needed = static_cast<std::size_t>(decision.pairs_next);
-    if (log_ratios.size() < needed) break;
+  auto needed = static_cast<std::size_t>(decision.pairs_next);
+  if (log_ratios.size() < needed) {
+    decision.estimate = estimate(log_ratios, settings.confidence);
+    return decision;
+  }
+  while (decision.step == ScreenStep::measure_more && log_ratios.size() >= needed) {
     decision = decide_screening(log_ratios.first(needed), settings);
+    needed = static_cast<std::size_t>(decision.pairs_next);
   }
   return decision;
 }

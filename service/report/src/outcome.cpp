@@ -117,9 +117,8 @@ std::string series_text(std::size_t count) {
 std::string unchanged_text(double confidence) {
   return fmt::format(
       "A change as large as the threshold was excluded at {} by the look that decided. As there "
-      "are "
-      "several looks, about one such change in twenty is missed where pairs scatter by less than "
-      "half as much, and about one in five at worst. The {} intervals are wider and may reach "
+      "are several looks, about one such change in twenty is missed where pairs scatter by less "
+      "than half as much, and about one in five at worst. The {} intervals are wider and may reach "
       "beyond it.",
       figures::confidence(1 - 2 * detect::kUnchangedTail), figures::confidence(confidence));
 }
