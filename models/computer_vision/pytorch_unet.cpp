@@ -162,7 +162,7 @@ class UNetWorkload final : public NetworkWorkload {
 
   /// The original clears the gradients after the forward.
   void train_step() override {
-    const auto value = loss();
+    const auto value = training_loss();
     optimizer_->zero_grad();
     value.backward();
     optimizer_->step();

@@ -121,7 +121,7 @@ class EfficientDetWorkload final : public NetworkWorkload {
   /// them, and waits for the device at the end.
   void train_step() override {
     constexpr double kLongest = 10.0;
-    const auto value = loss();
+    const auto value = training_loss();
     last_loss_ = value.detach().to(torch::kCPU);
     optimizer_->zero_grad();
     value.backward();

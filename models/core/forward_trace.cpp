@@ -104,6 +104,12 @@ std::shared_ptr<jit::Graph> add_forward(Trace& trace,
 
 }  // namespace
 
+void keep_apart(jit::Module& module) {
+  for (const auto& each : module.named_attributes(/*recurse=*/false)) {
+    if (each.value.isTensor()) module.setattr(each.name, each.value.toTensor().detach());
+  }
+}
+
 Trace trace_of(const std::function<NamedTensors()>& forward, const NamedTensors& held,
                std::uint64_t seed) {
   return or_refusal("TorchScript cannot take it", [&] {
@@ -111,11 +117,7 @@ Trace trace_of(const std::function<NamedTensors()>& forward, const NamedTensors&
     torch::manual_seed(seed);
     const auto graph = add_forward(trace, forward);
     trace.inputs = take_inputs(*graph);
-    auto& module = trace.module;
-    // From here on the tensors are the graph's own, whatever becomes of the network's.
-    for (const auto& each : module.named_attributes(/*recurse=*/false)) {
-      if (each.value.isTensor()) module.setattr(each.name, each.value.toTensor().detach());
-    }
+    const auto& module = trace.module;
     module.type()->addMethod(module._ivalue()->compilation_unit()->create_function(
         c10::QualifiedName(*module.type()->name(), "forward"), graph));
     return trace;
@@ -123,6 +125,7 @@ Trace trace_of(const std::function<NamedTensors()>& forward, const NamedTensors&
 }
 
 void save(Trace trace, const std::string& folder) {
+  keep_apart(trace.module);
   // What depends on no input is a constant for PyTorch's exporter, and refused where it is changed.
   jit::RemoveTensorMutation(trace.module.get_method("forward").graph());
   trace.module.save(folder + "/graph.pt");

@@ -78,6 +78,25 @@ NamedTensors buffers_of(const Modules& modules) {
   return buffers;
 }
 
+/// Gives the tensors their values back when it ends.
+class KeptValues {
+ public:
+  explicit KeptValues(const NamedTensors& tensors) {
+    for (const auto& [name, tensor] : tensors) {
+      if (tensor.defined()) kept_.emplace_back(tensor, tensor.detach().clone());
+    }
+  }
+  KeptValues(const KeptValues&) = delete;
+  KeptValues& operator=(const KeptValues&) = delete;
+  ~KeptValues() {
+    const torch::NoGradGuard no_gradients;
+    for (auto& [tensor, value] : kept_) tensor.copy_(value);
+  }
+
+ private:
+  std::vector<std::pair<torch::Tensor, torch::Tensor>> kept_;
+};
+
 /// What a forward may read of the modules.
 NamedTensors held_by(const Modules& modules) {
   auto held = distinct_parameters(modules);
@@ -127,8 +146,6 @@ NetworkWorkload::NetworkWorkload(const Setup& setup)
       device_(setup.device == Device::cuda ? torch::kCUDA : torch::kCPU),
       draw_(setup.fill) {}
 
-NetworkWorkload::~NetworkWorkload() = default;
-
 void NetworkWorkload::adopt(Modules modules) {
   modules_ = std::move(modules);
   if (setup_.fill == Fill::formula) {
@@ -171,8 +188,14 @@ Census NetworkWorkload::census() const {
 
 std::int64_t NetworkWorkload::compile() {
   if (setup_.backend == Backend::eager) return 0;
-  const torch::NoGradGuard no_gradients;
   const auto held = held_by(modules_);
+  if (is_training()) {
+    const KeptValues buffers(buffers_of(modules_));
+    const auto traced = [this] { return NamedTensors{{"loss", loss()}}; };
+    compiled_ = trained_graph(trace_of(traced, held, setup_.seed), parameters(), setup_.seed);
+    return 0;
+  }
+  const torch::NoGradGuard no_gradients;
   auto trace = trace_of([this] { return forward(); }, held, setup_.seed);
   compiled_ = setup_.backend == Backend::torchscript
                   ? optimised_graph(std::move(trace), setup_.seed)
@@ -199,6 +222,10 @@ void NetworkWorkload::step() {
   if (is_training() && setup_.zero_gradients && !has_cleared_as_asked_) {
     throw UnsupportedSetup("this workload clears its gradients in a step of its own");
   }
+  if (compiled_ && !has_run_compiled_) {
+    throw UnsupportedSetup(
+        "its step is more than one loss and its gradients, which alone is traced");
+  }
 }
 
 void NetworkWorkload::iterate() {
@@ -217,10 +244,16 @@ void NetworkWorkload::iterate() {
   has_run_compiled_ = true;
 }
 
+torch::Tensor NetworkWorkload::training_loss() {
+  if (!compiled_) return loss();
+  has_run_compiled_ = true;
+  return compiled_->run().front().second;
+}
+
 void NetworkWorkload::train_step() {
   optimizer_->zero_grad(/*set_to_none=*/!setup_.zero_gradients);
   has_cleared_as_asked_ = true;
-  const auto value = loss();
+  const auto value = training_loss();
   value.backward();
   optimizer_->step();
   last_loss_ = value.detach();
@@ -233,7 +266,8 @@ double NetworkWorkload::last_loss() const {
 std::vector<OutputFigures> NetworkWorkload::outputs() {
   const torch::NoGradGuard no_gradients;
   set_training(modules_, false);
-  auto figures = figures_of(compiled_ ? compiled_->run() : forward());
+  const bool is_graph = compiled_ && !is_training();
+  auto figures = figures_of(is_graph ? compiled_->run() : forward());
   set_training(modules_, is_training());
   return figures;
 }
@@ -246,6 +280,7 @@ void NetworkWorkload::reference_forward() {
 }
 
 Values NetworkWorkload::values() {
+  if (compiled_ && !is_training()) return {.outputs = outputs()};
   set_training(modules_, false);
   Values values;
   values.parameter_sum = sum_of(distinct_parameters(modules_));

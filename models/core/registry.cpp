@@ -53,9 +53,10 @@ std::string_view refusal_of_precision(const Definition& definition, const Setup&
 
 std::string_view refusal_of_backend(const Setup& setup) {
   if (setup.backend == Backend::eager) return {};
-  if (setup.mode == Mode::train) return "a graph is traced from a forward: it does not train";
   if (setup.precision == Precision::amp) return "a traced graph has no autocast";
   const bool is_packaged = setup.backend == Backend::aot_inductor;
+  if (is_packaged && setup.mode == Mode::train)
+    return "a package holds a forward: it does not train";
   if (is_packaged && setup.device == Device::cuda) return "packages are made for CPUs alone";
   return {};
 }

@@ -278,7 +278,7 @@ class BertPytorchWorkload final : public NetworkWorkload {
 
   /// The last step's gradients are dropped after the forward.
   void train_step() override {
-    const auto value = loss();
+    const auto value = training_loss();
     optimizer_->zero_grad();
     value.backward();
     schedule_.advance(*optimizer_);

@@ -183,7 +183,7 @@ class DistilBertWorkload final : public NetworkWorkload {
 
   /// Gradients add up, as in the original at the paper's time: it never cleared them.
   void train_step() override {
-    const auto value = loss();
+    const auto value = training_loss();
     value.backward();
     optimizer_->step();
     last_loss_ = value.detach();

@@ -196,7 +196,7 @@ class XlmrWorkload final : public NetworkWorkload {
 
   /// Drops the gradients at the end, so they do not live through the next forward.
   void train_step() override {
-    const auto value = loss();
+    const auto value = training_loss();
     value.backward();
     optimizer_->step();
     optimizer_->zero_grad();

@@ -232,7 +232,7 @@ class NeuralGrammarWorkload final : public NetworkWorkload {
   /// Clips the gradients.
   void train_step() override {
     optimizer_->zero_grad();
-    const auto value = loss();
+    const auto value = training_loss();
     value.backward();
     clip_gradients(parameters(), kLargestGradient);
     optimizer_->step();

@@ -135,9 +135,8 @@ class DlrmWorkload final : public NetworkWorkload {
 
   /// The original clears the gradients after the forward. Its learning-rate schedule has no steps.
   void train_step() override {
-    const auto prediction = output();
+    const auto value = training_loss();
     optimizer_->zero_grad();
-    const auto value = torch::mse_loss(prediction, target_);
     value.backward();
     optimizer_->step();
     last_loss_ = value.detach();

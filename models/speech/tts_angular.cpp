@@ -110,7 +110,7 @@ class TtsAngularWorkload final : public NetworkWorkload {
 
   void train_step() override {
     adam_->zero_grad();
-    const auto value = loss();
+    const auto value = training_loss();
     value.backward();
     adam_->step();
     last_loss_ = value.detach();

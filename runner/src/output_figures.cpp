@@ -44,9 +44,7 @@ std::vector<OutputFigures> outputs_of(const models::Definition& definition, mode
   setup.fill = models::Fill::formula;
   const auto workload = models::build(definition, setup);
   workload->compile();
-  const bool is_compiled = setup.backend != models::Backend::eager;
-  const auto values =
-      is_compiled ? models::Values{.outputs = workload->outputs()} : workload->values();
+  const auto values = workload->values();
   std::vector<OutputFigures> outputs;
   for (const auto& output : values.outputs) outputs.push_back(compared(output));
   if (setup.mode == models::Mode::train) {

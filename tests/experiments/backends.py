@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Counts which workloads of the suite a backend takes, and says how long it compiles them.
 
-    backends.py FOLDER --runner PROGRAM [--backend torchscript] [--preset small] [--json] [NAME]...
+    backends.py FOLDER --runner PROGRAM [--backend torchscript] [--mode infer] [--preset small]
+        [--json] [NAME]...
     backends.py FOLDER --runner PROGRAM --backend aot_inductor --tree TREE ...
 
-Runs one timing pass of each workload's inference on the CPU, one thread, and keeps what it states
+Runs one timing pass of each workload in a mode on the CPU, one thread, and keeps what it states
 in FOLDER/runs.jsonl; called again it resumes where it stopped. Then it prints a table in Markdown:
 how many are taken, why the others are not, and how long compiling takes. It compares no times:
 `torchwatch compare BUILD --between backend=eager --and backend=torchscript` does, side by side.
@@ -73,7 +74,7 @@ def run(workload: str, options: argparse.Namespace) -> dict[str, Any]:
         "schema": 1,
         "attempt": "backend",
         "workload": workload,
-        "mode": "infer",
+        "mode": options.mode,
         "device": "cpu",
         "backend": options.backend,
         "preset": options.preset,
@@ -103,7 +104,12 @@ def measure(options: argparse.Namespace) -> list[dict[str, Any]]:
     runs = KeptRows(options.folder / "runs.jsonl")
     chosen = []
     for workload in options.workloads or suite():
-        asked = {"workload": workload, "backend": options.backend, "preset": options.preset}
+        asked = {
+            "workload": workload,
+            "backend": options.backend,
+            "mode": options.mode,
+            "preset": options.preset,
+        }
         row = runs.find(**asked)
         if row is None:
             row = asked | run(workload, options)
@@ -127,6 +133,7 @@ def figures_of(rows: list[dict[str, Any]], options: argparse.Namespace) -> dict[
     slowest = max(taken, key=taken.__getitem__, default=None)
     return {
         "backend": options.backend,
+        "mode": options.mode,
         "preset": options.preset,
         "workloads": len(rows),
         "taken": len(taken),
@@ -141,7 +148,7 @@ def figures_of(rows: list[dict[str, Any]], options: argparse.Namespace) -> dict[
 def page(figures: dict[str, Any]) -> str:
     taken = f"{figures['taken']} of {figures['workloads']}"
     lines = [
-        f"`{figures['backend']}` takes {taken} workloads' inference.",
+        f"`{figures['backend']}` takes {taken} workloads in mode {figures['mode']}.",
         "",
         "| not taken | workloads | which |",
         "|---|---:|---|",
@@ -157,6 +164,7 @@ def page(figures: dict[str, Any]) -> str:
 def parse() -> argparse.Namespace:
     parser = parser_of(__doc__)
     parser.add_argument("--backend", default="torchscript")
+    parser.add_argument("--mode", default="infer", choices=("infer", "train"))
     parser.add_argument("--tree", type=Path, help="of aot_inductor: the build")
     options = options_of(parser)
     if options.backend == "aot_inductor" and not options.tree:

@@ -106,7 +106,7 @@ class Classifier final : public ImageClassifier {
  public:
   Classifier(const Setup& setup, const torch::nn::AnyModule& network, std::int64_t image,
              const std::set<std::string>& undecayed = {})
-      : ImageClassifier(setup, network, image) {
+      : ImageClassifier(setup, network, image), draws_classes_(setup.fill == Fill::random) {
     if (!is_training()) return;
     target_ = place(draw().integers(kClasses, {setup.batch}));
     const auto options = torch::optim::SGDOptions(1e-4).momentum(0.9).nesterov(true);
@@ -114,16 +114,16 @@ class Classifier final : public ImageClassifier {
   }
 
  protected:
-  /// The original draws other classes in each step, after the forward and on the device.
-  void train_step() override {
-    optimizer_->zero_grad();
+  /// The original draws other classes in each step, after the forward and on the device. Two
+  /// implementations are compared by those of the formula.
+  torch::Tensor loss() override {
     const auto output = forward().front().second;
-    target_ = torch::empty_like(target_).random_(kClasses);
-    const auto value = torch::nn::functional::cross_entropy(output, target_);
-    value.backward();
-    optimizer_->step();
-    last_loss_ = value.detach();
+    if (draws_classes_) target_ = torch::empty_like(target_).random_(kClasses);
+    return torch::nn::functional::cross_entropy(output, target_);
   }
+
+ private:
+  bool draws_classes_;
 };
 
 }  // namespace torchwatch::models::timm

@@ -39,18 +39,23 @@ class LanguageModelWorkload final : public NetworkWorkload {
  protected:
   NamedTensors forward() override { return {{"", network_->forward(input_ids_, {}).logits}}; }
 
-  torch::Tensor loss() override { return network_->forward(input_ids_, labels_).loss; }
+  /// The whole output lives until the step is done, as in the original.
+  torch::Tensor loss() override {
+    output_ = network_->forward(input_ids_, labels_);
+    return output_.loss;
+  }
 
-  /// Gradients add up, as in the original at the paper's time: it never cleared them. The whole
-  /// output lives until the step is done, as there.
+  /// Gradients add up, as in the original at the paper's time: it never cleared them.
   void train_step() override {
-    const auto output = network_->forward(input_ids_, labels_);
-    output.loss.backward();
+    const auto value = training_loss();
+    value.backward();
     optimizer_->step();
-    last_loss_ = output.loss.detach();
+    last_loss_ = value.detach();
+    output_ = {};
   }
 
  private:
+  LanguageModelOutput output_;
   Network network_;
   torch::Tensor input_ids_;
   torch::Tensor labels_;

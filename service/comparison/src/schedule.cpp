@@ -16,20 +16,44 @@ std::array<double, 2> log_ratios(const Block& block,
 }
 
 Schedule::Schedule(const Plan& plan, SeriesSettings settings, std::uint64_t seed)
-    : plan_(plan), settings_(std::move(settings)), seed_(seed) {}
-
-ScheduleStep Schedule::next() const {
-  ScheduleStep step;
+    : plan_(plan), settings_(std::move(settings)), seed_(seed) {
   for (const auto& benchmark : plan_.benchmarks) {
     for (const auto pass : plan_.passes) {
-      if (!has_pass(plan_, benchmark, pass)) continue;
-      ++step.total;
-      const auto block = next(benchmark, pass);
-      if (!block) ++step.decided;
-      if (block && (!step.block || rank_of(*block) < rank_of(*step.block))) step.block = block;
+      if (has_pass(plan_, benchmark, pass)) portions_.emplace(benchmark, pass);
     }
   }
+  stale_ = portions_;
+}
+
+void Schedule::add(const storage::RunRow& run, const std::string& machine) {
+  slots_.add({run, machine});
+  const Portion portion{run.benchmark, run.pass};
+  if (portions_.contains(portion)) stale_.insert(portion);
+}
+
+ScheduleStep Schedule::next() {
+  for (const auto& portion : stale_) rank(portion);
+  stale_.clear();
+  ScheduleStep step;
+  step.total = static_cast<int>(portions_.size());
+  step.decided = static_cast<int>(portions_.size() - open_.size());
+  if (open_.empty()) return step;
+  const auto& [place, block] = *open_.begin();
+  step.block = block;
+  stale_.insert(place.second);
   return step;
+}
+
+void Schedule::rank(const Portion& portion) {
+  if (const auto before = ranks_.find(portion); before != ranks_.end()) {
+    open_.erase({before->second, portion});
+    ranks_.erase(before);
+  }
+  const auto block = next(portion.first, portion.second);
+  if (!block) return;
+  const auto now = rank_of(*block);
+  ranks_.emplace(portion, now);
+  open_.emplace(std::pair(now, portion), *block);
 }
 
 std::optional<Block> Schedule::next(const Benchmark& benchmark, Pass pass) const {

@@ -67,7 +67,8 @@ class Asking {
     request.outputs = pass == Pass::memory && states(Metric::output_difference);
     const bool has_leaks = std::ranges::any_of(request.metrics, is_leak);
     request.leak_iterations = has_leaks ? kLevels : 0;
-    request.limits.time_ms = subject_.time_limit.count();
+    request.limits = {.time_ms = subject_.time_limit.count(),
+                      .memory_bytes = subject_.memory_limit_bytes};
     return spec;
   }
 

@@ -109,8 +109,10 @@ struct Application::Parts {
   Status note_what_was_left(storage::WallMillis now) {
     TW_TRY(const int runs, storage::RunStore(*database).abandon_leftovers(now));
     TW_TRY(const auto left, storage::WorkStore(*database).take_left());
-    // A run that takes the service down counts for its slot, not for all that is measured.
-    return runs > 0 ? Status{} : nightly::note_downfall_of(*database, left, now);
+    // A run that takes the service down counts for its slot, not for all that is measured. Nor
+    // does what got further: else three power cuts would end a night.
+    if (runs > 0 || !left || left->got_further) return {};
+    return nightly::note_downfall_of(*database, left->key, now);
   }
 
   /// The database's path names the owner of the children: a daemon that was killed left them to the

@@ -127,9 +127,9 @@ Status end_if_refused(comparison::Services& services, storage::Id id, const Erro
       [&] { return end_comparison(services, id, Failure::refused, error.text()); });
 }
 
-Status note_downfall_of(storage::Database& database, const std::optional<storage::ItemKey>& key,
+Status note_downfall_of(storage::Database& database, const storage::ItemKey& key,
                         storage::WallMillis now) {
-  return key && is_open_item(database, *key) ? note_downfall(database, *key, now) : Status{};
+  return is_open_item(database, key) ? note_downfall(database, key, now) : Status{};
 }
 
 Result<bool> WorkList::may_try(const ComparisonRow& row) const {

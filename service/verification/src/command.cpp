@@ -229,6 +229,7 @@ Outcome run_verify(const Invocation& invocation, const Options& options) {
   for (auto subject : subjects) {
     subject.libraries = tree / "lib";
     subject.time_limit = config.measure.time_limit;
+    subject.memory_limit_bytes = config.measure.memory_limit_bytes;
     const auto folder = scratch.path() / to_string(subject.configuration);
     std::error_code ignored;
     fs::create_directory(folder, ignored);  // a pipe in it cannot be made then, which is said

@@ -2,6 +2,7 @@
 // command that breaks the contract in that place, and holds for one that keeps it.
 #include "torchwatch/conformance/verify.hpp"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <fstream>
@@ -34,10 +35,11 @@ std::vector<Finding> verified(const conformance::Subject& subject) {
 }
 
 /// Verifies a command on a build that has nothing in it.
-std::vector<Finding> verified(std::vector<std::string> words) {
+std::vector<Finding> verified(std::vector<std::string> words, std::int64_t memory_limit = 0) {
   const test::TemporaryFolder folder;
   conformance::Subject subject;
   subject.command.words = std::move(words);
+  subject.memory_limit_bytes = memory_limit;
   subject.libraries = folder.write("torch/lib/libtorch_cpu.so", "library").parent_path();
   subject.metrics = {Metric::time, Metric::heap_growth, Metric::output_difference};
   return verified(subject);
@@ -104,6 +106,15 @@ TEST_CASE("each breach of the contract fails the check of its place, with what t
     INFO(place);
     CHECK(failed(careless(place)) == std::vector{check});
   }
+}
+
+TEST_CASE("a command is verified within the limit of memory that its measurements have") {
+  const auto findings =
+      verified({"/usr/bin/python3", kSource + "/tests/support/careless_workload.py", "-"}, 1 << 20);
+  const bool is_ended = std::ranges::any_of(findings, [](const Finding& each) {
+    return !each.holds && each.came.find("memory limit") != std::string::npos;
+  });
+  CHECK(is_ended);
 }
 
 TEST_CASE("a command that cannot be started is asked nothing") {

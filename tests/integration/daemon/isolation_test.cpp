@@ -207,6 +207,26 @@ TEST_CASE("what ended before the service died uses up no try") {
   CHECK(setbacks.list().value().empty());
 }
 
+TEST_CASE("what got further before the service died uses up no try") {
+  RunningService service;
+  service.start();
+  storage::BisectionRow row;
+  row.good = row.bad = "a";
+  row.spec_json = to_json(bisection::BisectionSpec{});
+  const auto search =
+      storage::BisectionStore(service.application->services().database).open(row).value();
+  for (int times = 0; times < 3; ++times) {
+    auto& database = service.application->services().database;
+    REQUIRE(storage::WorkStore(database).begin({storage::ItemKind::bisection, "1"}));
+    REQUIRE(storage::BisectionStore(database).append(
+        search.id, {.ordinal = times, .kind = "built", .body_json = "{}"}));
+    service.stop();
+    service.start();
+  }
+  storage::SetbackStore setbacks(service.application->services().database);
+  CHECK(setbacks.list().value().empty());
+}
+
 TEST_CASE("what the service died of is counted by whoever works on its database next") {
   RunningService service;
   service.start();

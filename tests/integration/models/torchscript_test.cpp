@@ -15,6 +15,7 @@ namespace nn = torch::nn;
 namespace {
 
 constexpr Setup kTraced{.mode = Mode::infer, .batch = 2, .backend = Backend::torchscript};
+constexpr Setup kTrained{.mode = Mode::train, .batch = 2, .backend = Backend::torchscript};
 
 /// Two convolutions with normalisation, which freezing folds into them.
 struct NetworkImpl : nn::Module {
@@ -42,14 +43,20 @@ class TestWorkload : public NetworkWorkload {
       : NetworkWorkload(setup), forward_(network_of) {
     adopt({network_.ptr()});
     image_ = place(draw().normal({setup.batch, 3, 8, 8}));
+    if (!is_training()) return;
+    optimizer_ = std::make_unique<torch::optim::SGD>(parameters(), torch::optim::SGDOptions(0.01));
   }
 
   NamedTensors forward() override {
     ++calls_;
     return {{"scores", forward_(network_, image_)}};
   }
-  torch::Tensor loss() override { return forward_(network_, image_).sum(); }
+  torch::Tensor loss() override {
+    ++calls_;
+    return forward_(network_, image_).square().mean();
+  }
   torch::Tensor& image() { return image_; }
+  Network& network() { return network_; }
   int calls() const { return calls_; }
 
  private:
@@ -67,9 +74,9 @@ std::unique_ptr<TestWorkload> made(Forward forward, const Setup& setup = kTraced
 }
 
 /// Why TorchScript cannot take that forward.
-std::string refusal_of(Forward forward) {
+std::string refusal_of(Forward forward, const Setup& setup = kTraced) {
   try {
-    made(forward);
+    made(forward, setup)->step();
     return {};
   } catch (const UnsupportedSetup& error) {
     return error.what();
@@ -187,10 +194,60 @@ TEST_CASE("an iteration of more than one forward is not taken for the traced one
   CHECK_THROWS_WITH(workload.compile(), Contains("more than one forward"));
 }
 
-TEST_CASE("TorchScript takes inference without autocast") {
+TEST_CASE("a graph is trained as the network is, by the same optimiser") {
+  const auto in_eager = made(plainly, {.mode = Mode::train, .batch = 2});
+  const auto traced = made(plainly, kTrained);
+  const auto calls = traced->calls();
+  for (int i = 0; i < 4; ++i) {
+    in_eager->step();
+    traced->step();
+    REQUIRE(traced->last_loss() == Approx(in_eager->last_loss()).epsilon(1e-3));
+  }
+  CHECK(traced->calls() == calls);
+  CHECK(traced->outputs().front().sum == Approx(in_eager->outputs().front().sum).epsilon(1e-3));
+}
+
+TEST_CASE("compiling a training trains nothing and leaves the normalisation as it was") {
+  const auto in_eager = made(plainly, {.mode = Mode::train, .batch = 2});
+  const auto traced = made(plainly, kTrained);
+  const auto expected = in_eager->network()->buffers();
+  const auto found = traced->network()->buffers();
+  REQUIRE(expected.size() == found.size());
+  for (std::size_t i = 0; i < found.size(); ++i) CHECK(found[i].equal(expected[i]));
+  for (const auto& each : traced->network()->parameters()) CHECK_FALSE(each.grad().defined());
+  CHECK(traced->values().loss == in_eager->values().loss);
+}
+
+TEST_CASE("a training that draws random numbers is compared with the same ones") {
+  const auto dropping = [](Network& network, const torch::Tensor& image) {
+    return torch::dropout(network(image), 0.5, network->is_training());
+  };
+  CHECK(refusal_of(dropping, kTrained).empty());
+}
+
+TEST_CASE("a training graph that computes another loss than eager mode is refused") {
+  const auto moving = [](Network& network, const torch::Tensor& image) {
+    return network(image.add_(1));
+  };
+  CHECK_THAT(refusal_of(moving, kTrained), Contains("computes another loss or gradient"));
+}
+
+TEST_CASE("a training step that does not ask for the traced loss is not taken for it") {
+  struct OwnStep : TestWorkload {
+    using TestWorkload::TestWorkload;
+    void train_step() override { loss().backward(); }
+  };
+  torch::manual_seed(1);
+  OwnStep workload(kTrained, plainly);
+  workload.compile();
+  CHECK_THROWS_WITH(workload.step(), Contains("more than one loss and its gradients"));
+}
+
+TEST_CASE("TorchScript takes both modes, a package inference, and neither autocast") {
   const Definition definition{.domain = "", .task = "", .paper = {1, 1}, .small = {1, 1}};
   REQUIRE(unsupported_reason(definition, kTraced).empty());
-  CHECK_THAT(unsupported_reason(definition, {.backend = Backend::torchscript}),
+  REQUIRE(unsupported_reason(definition, kTrained).empty());
+  CHECK_THAT(unsupported_reason(definition, {.backend = Backend::aot_inductor}),
              Contains("does not train"));
   auto with_autocast = kTraced;
   with_autocast.precision = Precision::amp;

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
+#include <functional>
 
 #include "stores.hpp"
 #include "temporary_folder.hpp"
@@ -34,11 +35,28 @@ TEST_CASE_METHOD(FreshStores,
   const auto outer = work.begin(comparison).value();
   REQUIRE(work.end(work.begin(build).value()));
   REQUIRE(work.begin(build));
-  CHECK(work.take_left().value() == build);
+  CHECK(work.take_left().value()->key == build);
   CHECK_FALSE(work.take_left().value());
   REQUIRE(work.begin(comparison));
   REQUIRE(work.end(outer));
-  CHECK(work.take_left().value() == std::nullopt);
+  CHECK_FALSE(work.take_left().value());
+}
+
+TEST_CASE_METHOD(FreshStores,
+                 "work that stored a step of a search before its process died got further") {
+  BisectionStore bisections(*stores.database);
+  const auto search = bisections.open({.good = "a", .bad = "b", .spec_json = "{}"}).value();
+  WorkStore work(*stores.database);
+  const ItemKey key{ItemKind::bisection, std::to_string(search.id)};
+  const auto leave = [&](const std::function<void()>& meanwhile) {
+    REQUIRE(work.begin(key));
+    meanwhile();
+    return work.take_left().value()->got_further;
+  };
+  CHECK_FALSE(leave([] {}));
+  CHECK(
+      leave([&] { REQUIRE(bisections.append(search.id, {.kind = "built", .body_json = "{}"})); }));
+  CHECK_FALSE(leave([] {}));
 }
 
 TEST_CASE("who writes a database is known while it does, and nobody afterwards") {

@@ -236,39 +236,6 @@ TEST_CASE("runs on two machines are not compared") {
   REQUIRE(judged[0].verdict.reason.find("cpu: x -> cpu: y") != std::string::npos);
 }
 
-TEST_CASE("no benchmark's second block comes before every benchmark's first") {
-  const auto plan = plan_of({"a", "b", "c"}, {Pass::timing, Pass::memory});
-  Schedule schedule(plan, SeriesSettings(detect::Settings{}), 7);
-  std::set<std::pair<std::string, Pass>> seen;
-  for (int i = 0; i < 6; ++i) {
-    const auto block = schedule.next().block;
-    REQUIRE(block);
-    REQUIRE(seen.emplace(block->benchmark.workload, block->pass).second);
-    for (int position = 0; position < Block::kRuns; ++position) {
-      auto row = ok({{Metric::time, 1'000'000}, {Metric::cpu_peak, 1000}});
-      row.slot = block->slot(position);
-      schedule.add(row, "");
-    }
-  }
-}
-
-TEST_CASE("about half of all comparisons begin a benchmark's timing with either build") {
-  const auto plan = plan_of({"a", "b"}, {Pass::timing});
-  constexpr int kSeeds = 1000;
-  int with_candidate = 0;
-  int alike = 0;
-  for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
-    const Schedule schedule(plan, SeriesSettings(detect::Settings{}), seed);
-    const auto first = [&](const Benchmark& benchmark) {
-      return schedule.next(benchmark, Pass::timing)->side(0);
-    };
-    if (first(plan.benchmarks[0]) == Side::candidate) ++with_candidate;
-    if (first(plan.benchmarks[0]) == first(plan.benchmarks[1])) ++alike;
-  }
-  CHECK(std::abs(with_candidate - kSeeds / 2) < kSeeds / 10);
-  CHECK(std::abs(alike - kSeeds / 2) < kSeeds / 10);
-}
-
 TEST_CASE("memory begins with the baseline, and what has begun continues as it began") {
   const auto plan = plan_of({"a"}, {Pass::timing, Pass::memory});
   for (std::uint64_t seed = 1; seed <= 8; ++seed) {

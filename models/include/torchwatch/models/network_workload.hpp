@@ -20,8 +20,6 @@ using Modules = std::vector<std::shared_ptr<torch::nn::Module>>;
 /// then inputs and targets from `draw`, then the optimiser) and implements forward and loss.
 class NetworkWorkload : public Workload {
  public:
-  ~NetworkWorkload() override;
-
   std::int64_t compile() final;
   void step() final;
   Census census() const override;
@@ -52,9 +50,13 @@ class NetworkWorkload : public Workload {
   virtual void counted_forward() { forward(); }
   /// Mode::train only: forward on the training inputs; returns the loss.
   virtual torch::Tensor loss() = 0;
+  /// Mode::train only: the loss of this iteration, for `train_step`: by a graph of `loss` where a
+  /// backend has made one.
+  torch::Tensor training_loss();
   /// One iteration in either mode; by default train_step, or forward without gradients.
   virtual void iterate();
-  /// Mode::train only: one iteration; by default zero_grad, loss, backward, optimiser step.
+  /// Mode::train only: one iteration; by default zero_grad, training_loss, backward, optimiser
+  /// step.
   virtual void train_step();
 
   std::unique_ptr<torch::optim::Optimizer> optimizer_;
@@ -67,9 +69,9 @@ class NetworkWorkload : public Workload {
   torch::Device device_;
   Draw draw_;
   Modules modules_;
-  bool has_cleared_as_asked_ = false;  ///< the last step was the default one
-  std::unique_ptr<CompiledForward> compiled_;
-  bool has_run_compiled_ = false;  ///< an iteration is the compiled forward
+  bool has_cleared_as_asked_ = false;          ///< the last step was the default one
+  std::shared_ptr<CompiledForward> compiled_;  ///< nobody shares it; its type is declared alone
+  bool has_run_compiled_ = false;              ///< an iteration is what was compiled
 };
 
 }  // namespace torchwatch::models

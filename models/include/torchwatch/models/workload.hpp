@@ -20,8 +20,8 @@ enum class Device { cpu, cuda };
 /// (73871abc, `--precision amp_bf16`, `amp_fp16`). tf32: a GPU may round the factors of products.
 enum class Precision { fp32, tf32, fp16, bf16, amp };
 
-/// What runs the forward of inference: LibTorch's operators one by one as they are called, a
-/// TorchScript graph that is traced from them and optimised, or a package that AOTInductor made of
+/// What runs the forward: LibTorch's operators one by one as they are called, a TorchScript graph
+/// that is traced from them and optimised, or, in inference, a package that AOTInductor made of
 /// that graph.
 enum class Backend { eager, torchscript, aot_inductor };
 
@@ -88,8 +88,9 @@ class Workload {
   virtual ~Workload() = default;
 
   /// Makes what the setup's backend runs, from one forward; in eager mode, nothing. Call it once,
-  /// before the first step; steps and outputs alone work after it. Returns the bytes of weights
-  /// that it holds outside of LibTorch's allocators. Throws UnsupportedSetup.
+  /// before the first step. In inference, steps, outputs and values alone work after it; in
+  /// training it changes no parameter and no buffer. Returns the bytes of weights that it holds
+  /// outside of LibTorch's allocators. Throws UnsupportedSetup.
   virtual std::int64_t compile() { return 0; }
 
   /// Runs one iteration on the same inputs each time. Mode::train: gradients, forward, loss,
@@ -112,7 +113,7 @@ class Workload {
   virtual void reference_forward() = 0;
 
   /// Computes the outputs in evaluation mode; in Mode::train also the loss of the training inputs
-  /// and its gradients. No optimiser step.
+  /// and its gradients, in eager mode. No optimiser step. Compiled inference has outputs alone.
   virtual Values values() = 0;
 
   /// Returns the loss of the last training step; waits for the device.

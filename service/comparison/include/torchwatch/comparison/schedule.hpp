@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -56,7 +57,7 @@ class Schedule {
   Schedule(const Plan&, SeriesSettings, std::uint64_t seed);
 
   /// Adds an ended run. Runs whose `machine` differs are not compared.
-  void add(const storage::RunRow& run, const std::string& machine) { slots_.add({run, machine}); }
+  void add(const storage::RunRow& run, const std::string& machine);
   /// Judges two settings of one build: `machine` may differ between the sides, where a setting is a
   /// fact of it, and a setting that a side cannot take is unsupported.
   void compare_settings() { compares_settings_ = true; }
@@ -68,7 +69,9 @@ class Schedule {
   const SlotRuns& runs() const { return slots_; }
   const SeriesSettings& settings() const { return settings_; }
 
-  ScheduleStep next() const;
+  /// Returns the block to carry out next. Its cost does not grow with the plan: it looks again at
+  /// the block that it returned last and at what runs were added for.
+  ScheduleStep next();
   /// Returns the next block of one benchmark in one pass; nothing when it is decided.
   std::optional<Block> next(const Benchmark&, Pass) const;
 
@@ -86,6 +89,9 @@ class Schedule {
 
  private:
   friend class BenchmarkSchedule;
+  using Portion = std::pair<Benchmark, Pass>;
+
+  void rank(const Portion&);
 
   Plan plan_;
   SeriesSettings settings_;
@@ -93,6 +99,10 @@ class Schedule {
   bool compares_settings_ = false;
   std::map<Series, double> rests_;
   SlotRuns slots_;
+  std::set<Portion> portions_;  ///< of the plan
+  std::set<Portion> stale_;     ///< which runs may have changed since they were ranked
+  std::map<Portion, Rank> ranks_;
+  std::map<std::pair<Rank, Portion>, Block> open_;  ///< the next block of each that is not decided
 };
 
 }  // namespace torchwatch::comparison

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <stop_token>
@@ -20,6 +21,7 @@ struct Subject {
   Configuration configuration;
   std::vector<Metric> metrics;
   std::chrono::milliseconds time_limit{120'000};
+  std::int64_t memory_limit_bytes = 0;  ///< resident bytes of its processes; 0: no limit
 };
 
 /// One check of a command.

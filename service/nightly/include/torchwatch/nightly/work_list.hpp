@@ -38,8 +38,7 @@ storage::ItemKey key_of(const storage::BisectionRow&);
 
 /// Notes at a start what the last process on the database worked on when it died, if that has not
 /// ended: a comparison, a bisection, a request or a build. Errors: of storage.
-Status note_downfall_of(storage::Database&, const std::optional<storage::ItemKey>&,
-                        storage::WallMillis now);
+Status note_downfall_of(storage::Database&, const storage::ItemKey&, storage::WallMillis now);
 
 /// Works on one comparison until it ends or is put off. Errors: as attend.
 Result<Attended> attend_comparison(comparison::Services&, const storage::ComparisonRow&,
