@@ -110,7 +110,7 @@ struct Application::Parts {
     TW_TRY(const int runs, storage::RunStore(*database).abandon_leftovers(now));
     TW_TRY(const auto left, storage::WorkStore(*database).take_left());
     // A run that takes the service down counts for its slot, not for all that is measured. Nor
-    // does what got further: else three power cuts would end a night.
+    // does what got further: else three power cuts would end a nightly.
     if (runs > 0 || !left || left->got_further) return {};
     return nightly::note_downfall_of(*database, left->key, now);
   }
