@@ -79,6 +79,22 @@ def _backend_rows(backend: str, document: Document) -> list[tuple[object, ...]]:
     ]
 
 
+def _not_taken(backend: str, document: Document) -> str:
+    """How much of the suite the backend takes, and why not the rest; empty where it takes all."""
+    asked = {(each["workload"], each["configuration"]) for each in document["verdicts"]}
+    refused = {
+        (each["workload"], each["configuration"]): each["reason"]
+        for each in document["verdicts"]
+        if each["verdict"] == "unsupported"
+    }
+    if not refused:
+        return ""
+    reasons = Counter(refused.values()).most_common()
+    said = "; ".join(f"{reason} ({count})" for reason, count in reasons)
+    taken = len(asked) - len(refused)
+    return f"{backend} takes {taken} of {len(asked)} benchmarks. Of the others: {said}."
+
+
 def figures_3_and_4(answers: Answers) -> Section:
     section = Section("Figures 3 and 4: a compiler beside eager")
     published = Published()
@@ -96,6 +112,8 @@ def figures_3_and_4(answers: Answers) -> Section:
         section.table(("backend", "configuration", "what", "series", "change from eager"), rows)
         section.say(_interval_said(next(iter(whole.values())).document))
     for name, answer in whole.items():
+        if said := _not_taken(name, answer.document):
+            section.say(said)
         verdicts = with_ratio(answer.document["verdicts"], "time")
         _draw(section, f"figure-3-{name}.svg", f"{name} beside eager", verdicts)
     for name in BACKENDS:

@@ -261,17 +261,27 @@ class Ratios(Folder):
         answer = compared(
             verdict("vgg16", "improved", 0.5),
             verdict("vgg16", "unchanged", 1.25, metric="cpu_peak_resident"),
-            verdict("dlrm", "unsupported", None),
+            verdict("dlrm", "unsupported", None, reason="it reads values"),
         )
         page = self.page(answers=[("compare backend=aot_inductor", answer, 0)])
         filled = section(page, "Figures 3 and 4")
         self.assertIn("| aot_inductor | cpu-infer | time | 1 | -50.0 % of 1 |", filled)
         self.assertIn("| CPU memory, resident peak | 1 | +25.0 % of 1 |", filled)
+        self.assertIn("aot_inductor takes 1 of 2 benchmarks. Of the others: it reads", filled)
         self.assertIn("backend torchscript: only eager mode is built", filled)
         self.assertTrue(self.has_picture("figure-3-aot_inductor.svg"))
         self.calls()
         self.page()
         self.assertFalse([call for call in self.calls() if "backend=aot_inductor" in call])
+
+    def test_a_backend_that_takes_nothing_has_its_reasons(self) -> None:
+        refused = [
+            verdict(name, "unsupported", None, reason=why)
+            for name, why in (("vgg16", "no compiler"), ("dlrm", "no compiler"))
+        ]
+        rule: Rule = ("compare backend=aot_inductor", compared(*refused), 0)
+        page = section(self.page(answers=[rule]), "Figures 3 and 4")
+        self.assertIn("takes 0 of 2 benchmarks. Of the others: no compiler (2).", page)
 
     def test_a_study_has_its_mean_its_verdicts_and_its_runs(self) -> None:
         page = self.page()
