@@ -45,7 +45,11 @@ TEST_CASE_METHOD(FreshStores,
 TEST_CASE_METHOD(FreshStores,
                  "work that stored a step of a search before its process died got further") {
   BisectionStore bisections(*stores.database);
-  const auto search = bisections.open({.good = "a", .bad = "b", .spec_json = "{}"}).value();
+  BisectionRow row;
+  row.good = "a";
+  row.bad = "b";
+  row.spec_json = "{}";
+  const auto search = bisections.open(row).value();
   WorkStore work(*stores.database);
   const ItemKey key{ItemKind::bisection, std::to_string(search.id)};
   const auto leave = [&](const std::function<void()>& meanwhile) {
