@@ -64,7 +64,8 @@ TEST_CASE("the next block is the first of all that are left, whatever was measur
     const bool is_slower = step.block->benchmark.workload == "b";
     carry_out(*step.block, is_slower ? 1.4 : 1.0, schedule);
     // Somebody else's runs, as of a lane, count from then on.
-    if (++blocks == 5) carry_out(*schedule.next(plan.benchmarks[3], Pass::timing), 1, schedule);
+    const auto other = schedule.next(plan.benchmarks[3], Pass::timing);
+    if (++blocks == 1 && other) carry_out(*other, 1, schedule);
     REQUIRE(blocks < 200);
   }
   CHECK(blocks > 8);
