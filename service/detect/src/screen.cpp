@@ -68,36 +68,36 @@ double detectable(const Centre& centre, const Settings& settings) {
 }
 
 bool excludes_threshold(const Centre& centre, const Settings& settings) {
-  const double reach = t_beyond(centre.degrees_of_freedom, kDropTail) * centre.error;
-  return std::abs(centre.mean) + reach < std::log1p(settings.threshold);
+  const double rest = std::log1p(settings.threshold) - std::abs(centre.mean);
+  return rest > 0 && t_beyond(centre.degrees_of_freedom, kDropTail) * centre.error < rest;
 }
 
 bool suggests_change(const Centre& centre, const Settings& settings) {
-  const double reach = t_beyond(centre.degrees_of_freedom, kSuspectTail) * centre.error;
-  return std::abs(centre.mean) >= kSuspectShareOfGate * std::log1p(settings.gate) &&
-         std::abs(centre.mean) > reach;
+  const double least = kSuspectShareOfGate * std::log1p(settings.gate);
+  return std::abs(centre.mean) >= least &&
+         std::abs(centre.mean) > t_beyond(centre.degrees_of_freedom, kSuspectTail) * centre.error;
 }
 
-/// Decides on all of these pairs, of which there are two or more.
-ScreenDecision decide_screening(std::span<const double> log_ratios, const Settings& settings) {
+/// Decides on the centre of that many pairs, of which there are two or more.
+ScreenStep step_of(const Centre& centre, int pairs, const Settings& settings) {
+  if (excludes_threshold(centre, settings)) return ScreenStep::unchanged;
+  if (pairs >= kSuspectPairs && suggests_change(centre, settings)) return ScreenStep::suspect;
+  return pairs >= settings.screen_pairs_max ? ScreenStep::too_noisy : ScreenStep::measure_more;
+}
+
+/// What a step says of the pairs that it was decided on.
+ScreenDecision decision_of(ScreenStep step, std::span<const double> log_ratios,
+                           const Centre& centre, const Settings& settings) {
   ScreenDecision decision;
+  decision.step = step;
   decision.estimate = estimate(log_ratios, settings.confidence);
-  const int pairs = decision.estimate.pairs;
-  const Centre centre = centre_of(log_ratios, settings);
   if (!std::isfinite(decision.estimate.high)) bound_by_t(decision.estimate, centre);
   decision.reason = in_words(decision.estimate);
-  if (excludes_threshold(centre, settings)) {
-    decision.step = ScreenStep::unchanged;
-  } else if (pairs >= kSuspectPairs && suggests_change(centre, settings)) {
-    decision.step = ScreenStep::suspect;
-    decision.reason += ": to be confirmed";
-  } else if (pairs >= settings.screen_pairs_max) {
-    decision.step = ScreenStep::too_noisy;
+  if (step == ScreenStep::suspect) decision.reason += ": to be confirmed";
+  if (step == ScreenStep::too_noisy) {
     decision.detectable = detectable(centre, settings);
     decision.reason += ": too noisy; a change from " + figures::change(1 + decision.detectable) +
                        " on would have been noticed";
-  } else {
-    decision.pairs_next = std::min(pairs + 2, settings.screen_pairs_max);
   }
   return decision;
 }
@@ -109,22 +109,26 @@ double suspected_from(std::span<const double> log_ratios, const Settings& settin
 }
 
 ScreenDecision screen(std::span<const double> log_ratios, const Settings& settings) {
-  ScreenDecision decision;
   if (!are_usable(log_ratios)) {
-    decision.step = ScreenStep::too_noisy;
-    decision.reason = kUnusablePair;
-    return decision;
+    return {.step = ScreenStep::too_noisy, .estimate = {}, .reason = kUnusablePair};
   }
-  decision.pairs_next = std::max(2, settings.screen_pairs_min);
-  auto needed = static_cast<std::size_t>(decision.pairs_next);
-  if (log_ratios.size() < needed) {
-    decision.estimate = estimate(log_ratios, settings.confidence);
-    return decision;
+  int needed = std::max(2, settings.screen_pairs_min);
+  const auto are_there = [&] { return log_ratios.size() >= static_cast<std::size_t>(needed); };
+  if (!are_there()) {
+    return {
+        .estimate = estimate(log_ratios, settings.confidence), .reason = {}, .pairs_next = needed};
   }
-  while (decision.step == ScreenStep::measure_more && log_ratios.size() >= needed) {
-    decision = decide_screening(log_ratios.first(needed), settings);
-    needed = static_cast<std::size_t>(decision.pairs_next);
+  auto step = ScreenStep::measure_more;
+  std::span<const double> decided_on;
+  Centre centre{};
+  while (step == ScreenStep::measure_more && are_there()) {
+    decided_on = log_ratios.first(static_cast<std::size_t>(needed));
+    centre = centre_of(decided_on, settings);
+    step = step_of(centre, needed, settings);
+    needed = std::min(needed + 2, settings.screen_pairs_max);
   }
+  auto decision = decision_of(step, decided_on, centre, settings);
+  if (step == ScreenStep::measure_more) decision.pairs_next = needed;
   return decision;
 }
 

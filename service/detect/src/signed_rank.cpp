@@ -10,17 +10,17 @@ namespace {
 
 constexpr int kExactPairs = 100;
 
-/// Returns P(W = w) for w = 0, 1, ...: each rank 1..pairs counts with even chances.
-std::vector<double> distribution(int pairs) {
-  const auto ranks_sum = static_cast<std::size_t>(pairs) * static_cast<std::size_t>(pairs + 1) / 2;
-  std::vector<double> chance(ranks_sum + 1, 0.0);
+/// Returns P(W = w) for w = 0, 1, ... up to the middle, behind which they repeat: each
+/// rank 1..pairs counts with even chances.
+std::vector<double> lower_half(int pairs) {
+  const auto n = static_cast<std::size_t>(pairs);
+  std::vector<double> chance(n * (n + 1) / 4 + 1, 0.0);
   chance[0] = 1;
   std::size_t reached = 0;
-  for (std::size_t rank = 1; rank <= static_cast<std::size_t>(pairs); ++rank) {
-    reached += rank;
-    for (std::size_t w = reached + 1; w-- > 0;) {
-      chance[w] = (chance[w] + (w >= rank ? chance[w - rank] : 0.0)) / 2;
-    }
+  for (std::size_t rank = 1; rank <= n; ++rank) {
+    reached = std::min(reached + rank, chance.size() - 1);
+    for (std::size_t w = reached + 1; w-- > rank;) chance[w] = (chance[w] + chance[w - rank]) / 2;
+    for (std::size_t w = std::min(rank, reached + 1); w-- > 0;) chance[w] /= 2;
   }
   return chance;
 }
@@ -28,7 +28,7 @@ std::vector<double> distribution(int pairs) {
 std::optional<int> exact_cut(int pairs, double tail) {
   int cut = -1;
   double sum = 0;
-  for (const double chance : distribution(pairs)) {
+  for (const double chance : lower_half(pairs)) {
     sum += chance;
     if (sum > tail) break;
     ++cut;
