@@ -112,8 +112,9 @@ TEST_CASE("a command is verified within the limit of memory that its measurement
   const auto findings =
       verified({"/usr/bin/python3", kSource + "/tests/support/careless_workload.py", "-"}, 1 << 20);
   const bool is_ended = std::ranges::any_of(findings, [](const Finding& each) {
-    return !each.holds && each.came.find("memory limit") != std::string::npos;
+    return !each.holds && each.came.find("used more memory than its limit") != std::string::npos;
   });
+  for (const auto& each : findings) UNSCOPED_INFO(each.check << ": " << each.came);
   CHECK(is_ended);
 }
 
