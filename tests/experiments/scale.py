@@ -209,7 +209,7 @@ def draw(curve: Curve, kept: KeptRows, file: Path) -> None:
     import matplotlib as mpl  # here, because nothing but drawing needs it
 
     mpl.use("svg")
-    mpl.rcParams.update({"svg.hashsalt": "torchwatch", "font.size": 11})
+    mpl.rcParams.update({"svg.hashsalt": "torchwatch", "svg.fonttype": "none", "font.size": 11})
     from matplotlib import pyplot as plt
 
     rows = points_of(curve, kept)
