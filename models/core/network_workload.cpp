@@ -89,8 +89,8 @@ class KeptValues {
   KeptValues(const KeptValues&) = delete;
   KeptValues& operator=(const KeptValues&) = delete;
   ~KeptValues() {
-    const torch::NoGradGuard no_gradients;
-    for (auto& [tensor, value] : kept_) tensor.copy_(value);
+    // Not a copy: observers of ranges are resized by what they see.
+    for (auto& [tensor, value] : kept_) tensor.set_data(value);
   }
 
  private:
