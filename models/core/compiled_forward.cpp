@@ -128,6 +128,7 @@ void settle_training(const Trace& trace, const std::vector<torch::Tensor>& param
   torch::Tensor loss;
   Gradients gradients;
   for (int i = 0; i < kRunsUntilOptimised; ++i) {
+    gradients.clear();
     torch::manual_seed(seed);
     loss = graph.run().front().second;
     gradients = gradients_of(loss, parameters);

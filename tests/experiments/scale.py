@@ -248,7 +248,7 @@ def main() -> None:
     if options.out:
         options.out.mkdir(parents=True, exist_ok=True)
         for curve in CURVES:
-            draw(curve, kept, options.out / f"scale-{curve.name}.svg")
+            draw(curve, kept, options.out / f"{curve.name}.svg")
     if options.json:
         exponents = {curve.name: fitted(curve, kept) for curve in CURVES}
         print(json.dumps({"exponents": exponents, "points": kept.rows}, indent=1))

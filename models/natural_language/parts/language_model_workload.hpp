@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "torchwatch/models/network_workload.hpp"
@@ -39,10 +40,12 @@ class LanguageModelWorkload final : public NetworkWorkload {
  protected:
   NamedTensors forward() override { return {{"", network_->forward(input_ids_, {}).logits}}; }
 
-  /// The whole output lives until the step is done, as in the original.
+  /// The whole output lives until the step is done, as in the original. A graph has the loss alone.
   torch::Tensor loss() override {
-    output_ = network_->forward(input_ids_, labels_);
-    return output_.loss;
+    auto output = network_->forward(input_ids_, labels_);
+    const auto value = output.loss;
+    if (!torch::jit::tracer::isTracing()) output_ = std::move(output);
+    return value;
   }
 
   /// Gradients add up, as in the original at the paper's time: it never cleared them.

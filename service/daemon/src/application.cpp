@@ -16,6 +16,7 @@
 #include "torchwatch/nightly/work_list.hpp"
 #include "torchwatch/process/process.hpp"
 #include "torchwatch/runs/run_store.hpp"
+#include "torchwatch/storage/setback_store.hpp"
 #include "torchwatch/storage/work_store.hpp"
 
 namespace torchwatch::daemon {
@@ -111,8 +112,9 @@ struct Application::Parts {
     TW_TRY(const auto left, storage::WorkStore(*database).take_left());
     // A run that takes the service down counts for its slot, not for all that is measured. Nor
     // does what got further: else three power cuts would end a nightly.
-    if (runs > 0 || !left || left->got_further) return {};
-    return nightly::note_downfall_of(*database, left->key, now);
+    if (!left) return {};
+    if (left->got_further) return storage::SetbackStore(*database).clear(left->key);
+    return runs > 0 ? Status{} : nightly::note_downfall_of(*database, left->key, now);
   }
 
   /// The database's path names the owner of the children: a daemon that was killed left them to the

@@ -1,5 +1,6 @@
 """Figures 3, 4 and 6: two settings of one build, by the verdicts of torchwatch's comparisons."""
 
+import re
 from collections import Counter
 from collections.abc import Iterable
 from typing import Any
@@ -80,19 +81,24 @@ def _backend_rows(backend: str, document: Document) -> list[tuple[object, ...]]:
 
 
 def _not_taken(backend: str, document: Document) -> str:
-    """How much of the suite the backend takes, and why not the rest; empty where it takes all."""
-    asked = {(each["workload"], each["configuration"]) for each in document["verdicts"]}
-    refused = {
-        (each["workload"], each["configuration"]): each["reason"]
+    """How much of what eager mode runs the backend takes, and why not the rest; empty where it
+    takes all."""
+    alone = "runs with the baseline and not with the candidate: "
+    reasons = {
+        (each["workload"], each["configuration"]): each["reason"] or ""
         for each in document["verdicts"]
         if each["verdict"] == "unsupported"
     }
+    refused = [why.removeprefix(alone) for why in reasons.values() if why.startswith(alone)]
     if not refused:
         return ""
-    reasons = Counter(refused.values()).most_common()
-    said = "; ".join(f"{reason} ({count})" for reason, count in reasons)
-    taken = len(asked) - len(refused)
-    return f"{backend} takes {taken} of {len(asked)} benchmarks. Of the others: {said}."
+    asked = {(each["workload"], each["configuration"]) for each in document["verdicts"]}
+    in_eager = len(asked) - len(reasons) + len(refused)
+    # Reasons that differ in a number alone are one.
+    kinds = Counter(re.sub(r" \(\d+\)", "", why) for why in refused).most_common()
+    said = "; ".join(f"{why} ({count})" for why, count in kinds)
+    taken = in_eager - len(refused)
+    return f"{backend} takes {taken} of {in_eager} benchmarks. Of the others: {said}."
 
 
 def figures_3_and_4(answers: Answers) -> Section:

@@ -207,7 +207,7 @@ TEST_CASE("what ended before the service died uses up no try") {
   CHECK(setbacks.list().value().empty());
 }
 
-TEST_CASE("what got further before the service died uses up no try") {
+TEST_CASE("what gets further before the service dies uses up no try, and has all of them again") {
   RunningService service;
   service.start();
   storage::BisectionRow row;
@@ -215,16 +215,23 @@ TEST_CASE("what got further before the service died uses up no try") {
   row.spec_json = to_json(bisection::BisectionSpec{});
   const auto search =
       storage::BisectionStore(service.application->services().database).open(row).value();
-  for (int times = 0; times < 3; ++times) {
+  const auto tries_after_death = [&](int steps) {
     auto& database = service.application->services().database;
     REQUIRE(storage::WorkStore(database).begin({storage::ItemKind::bisection, "1"}));
-    REQUIRE(storage::BisectionStore(database).append(
-        search.id, {.ordinal = times, .kind = "built", .body_json = "{}"}));
+    for (int ordinal = 0; ordinal < steps; ++ordinal) {
+      REQUIRE(storage::BisectionStore(database).append(
+          search.id, {.ordinal = ordinal, .kind = "built", .body_json = "{}"}));
+    }
     service.stop();
     service.start();
-  }
-  storage::SetbackStore setbacks(service.application->services().database);
-  CHECK(setbacks.list().value().empty());
+    const auto rows =
+        storage::SetbackStore(service.application->services().database).list().value();
+    return rows.empty() ? 0 : rows.front().tries;
+  };
+  CHECK(tries_after_death(0) == 1);
+  CHECK(tries_after_death(0) == 2);
+  CHECK(tries_after_death(2) == 0);
+  CHECK(tries_after_death(0) == 1);
 }
 
 TEST_CASE("what the service died of is counted by whoever works on its database next") {

@@ -85,6 +85,7 @@ def compared(*verdicts: dict[str, Any]) -> dict[str, Any]:
     return {"confidence": 0.99, "runs": 24, "verdicts": list(verdicts)}
 
 
+REFUSED = "runs with the baseline and not with the candidate: "
 SUITE = {"items": [workload("vgg16", "computer vision"), workload("dlrm", "recommendation")]}
 NOTHING = error("nothing is stored")
 STUDY = {
@@ -261,7 +262,8 @@ class Ratios(Folder):
         answer = compared(
             verdict("vgg16", "improved", 0.5),
             verdict("vgg16", "unchanged", 1.25, metric="cpu_peak_resident"),
-            verdict("dlrm", "unsupported", None, reason="it reads values"),
+            verdict("dlrm", "unsupported", None, reason=REFUSED + "it reads values (2)"),
+            verdict("maml", "unsupported", None, reason="the original cannot"),
         )
         page = self.page(answers=[("compare backend=aot_inductor", answer, 0)])
         filled = section(page, "Figures 3 and 4")
@@ -276,12 +278,12 @@ class Ratios(Folder):
 
     def test_a_backend_that_takes_nothing_has_its_reasons(self) -> None:
         refused = [
-            verdict(name, "unsupported", None, reason=why)
-            for name, why in (("vgg16", "no compiler"), ("dlrm", "no compiler"))
+            verdict(name, "unsupported", None, reason=REFUSED + why)
+            for name, why in (("vgg16", "it reads values (1)"), ("dlrm", "it reads values (4)"))
         ]
         rule: Rule = ("compare backend=aot_inductor", compared(*refused), 0)
         page = section(self.page(answers=[rule]), "Figures 3 and 4")
-        self.assertIn("takes 0 of 2 benchmarks. Of the others: no compiler (2).", page)
+        self.assertIn("takes 0 of 2 benchmarks. Of the others: it reads values (2).", page)
 
     def test_a_study_has_its_mean_its_verdicts_and_its_runs(self) -> None:
         page = self.page()

@@ -169,6 +169,7 @@ class Rows(unittest.TestCase):
         )
         backend = {
             "backend": "torchscript",
+            "mode": "infer",
             "preset": "small",
             "workloads": 84,
             "taken": 51,
@@ -178,6 +179,9 @@ class Rows(unittest.TestCase):
         self.assertIn("| 51 of 84 |", rows_of("backends", backend)[0])
         self.assertIn("| 0.73; 11.3 (DALLE2_pytorch) |", rows_of("backends", backend)[1])
         self.assertEqual(len(rows_of("backends", backend | {"compile_seconds": None})), 1)
+        in_training = rows_of("backends", backend | {"mode": "train"})
+        self.assertIn("workloads whose training torchscript takes", in_training[0])
+        self.assertIn("compiles, training: median", in_training[1])
 
 
 class Table(unittest.TestCase):

@@ -42,8 +42,9 @@ TEST_CASE_METHOD(FreshStores,
   CHECK_FALSE(work.take_left().value());
 }
 
-TEST_CASE_METHOD(FreshStores,
-                 "work that stored a step of a search before its process died got further") {
+TEST_CASE_METHOD(
+    FreshStores,
+    "work that stored a result or a step of a search before its process died got further") {
   BisectionStore bisections(*stores.database);
   BisectionRow row;
   row.good = "a";

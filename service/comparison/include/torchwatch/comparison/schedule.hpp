@@ -59,11 +59,11 @@ class Schedule {
   /// Adds an ended run. Runs whose `machine` differs are not compared.
   void add(const storage::RunRow& run, const std::string& machine);
   /// Judges two settings of one build: `machine` may differ between the sides, where a setting is a
-  /// fact of it, and a setting that a side cannot take is unsupported.
+  /// fact of it, and a setting that a side cannot take is unsupported. Call it before `next`.
   void compare_settings() { compares_settings_ = true; }
 
   /// Measures these series, where they are unchanged, until their interval lies below that ratio or
-  /// is not likely to (detect::bound_rest). Times only.
+  /// is not likely to (detect::bound_rest). Times only. Call it before `next`.
   void bound_rests(std::map<Series, double> most) { rests_ = std::move(most); }
 
   const SlotRuns& runs() const { return slots_; }
