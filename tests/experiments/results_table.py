@@ -236,14 +236,14 @@ def source_day_rows(result: dict[str, Any]) -> Figures:
 def backends_rows(result: dict[str, Any]) -> Figures:
     is_training = result["mode"] == "train"
     work = "training" if is_training else "inference"
+    compiles = "compiles, training" if is_training else "compiles"
     yield (
         f"workloads whose {work} {result['backend']} takes, {result['preset']} preset",
         f"{result['taken']} of {result['workloads']}",
     )
     if seconds := result["compile_seconds"]:
         yield (
-            f"seconds that {result['backend']} compiles"
-            f"{', training' if is_training else ''}: median; most",
+            f"seconds that {result['backend']} {compiles}: median; most",
             f"{seconds['median']:.2f}; {seconds['most']:.1f} ({result['slowest']})",
         )
 

@@ -62,6 +62,10 @@ TEST_CASE_METHOD(
   CHECK(
       leave([&] { REQUIRE(bisections.append(search.id, {.kind = "built", .body_json = "{}"})); }));
   CHECK_FALSE(leave([] {}));
+  const auto comparison = comparison_of_two(stores);
+  REQUIRE(stores.runs.issue(order_of(comparison, "s0"), "t1", 1));
+  CHECK(leave([&] { REQUIRE(stores.runs.record({{"t1", full_result("t1")}}, 2)); }));
+  CHECK_FALSE(leave([] {}));
 }
 
 TEST_CASE("who writes a database is known while it does, and nobody afterwards") {
