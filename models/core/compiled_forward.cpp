@@ -1,11 +1,9 @@
 #include "compiled_forward.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <iterator>
 #include <unordered_map>
-#include <utility>
 
+#include "graph.hpp"
 #include "refusal.hpp"
 
 // What loads packages came with 2.6.
@@ -21,25 +19,6 @@ namespace {
 
 namespace jit = torch::jit;
 
-/// The first run records shapes, the second compiles for them; from the third on all are alike.
-constexpr int kRunsUntilOptimised = 3;
-
-/// By how much of the largest value a compiled graph may differ from eager mode; in 16 bits.
-constexpr double kTolerance = 1e-3;
-constexpr double kShortTolerance = 2e-2;
-
-bool are_close(const torch::Tensor& expected, const torch::Tensor& found) {
-  if (expected.sizes() != found.sizes() || expected.scalar_type() != found.scalar_type()) {
-    return false;
-  }
-  if (!expected.is_floating_point() || expected.numel() == 0) return expected.equal(found);
-  const bool is_short = expected.element_size() < 4;
-  const auto exact = expected.to(torch::kFloat64);
-  const auto difference = (exact - found.to(torch::kFloat64)).abs().max().item<double>();
-  const auto tolerance = is_short ? kShortTolerance : kTolerance;
-  return difference <= tolerance * exact.abs().max().item<double>();
-}
-
 /// Runs what was compiled with the random numbers of the trace.
 void require_same(const NamedTensors& expected, std::uint64_t seed, CompiledForward& compiled) {
   torch::manual_seed(seed);
@@ -49,26 +28,6 @@ void require_same(const NamedTensors& expected, std::uint64_t seed, CompiledForw
   if (std::ranges::equal(expected, compiled.run(), fits)) return;
   throw UnsupportedSetup("its compiled graph computes other values than eager mode");
 }
-
-class Graph : public CompiledForward {
- public:
-  explicit Graph(const Trace& trace)
-      : CompiledForward(trace.outputs), module_(trace.module), inputs_(trace.inputs) {}
-
- protected:
-  void use(jit::Module module) { module_ = std::move(module); }
-
- private:
-  std::vector<torch::Tensor> compute() override {
-    const auto result = module_.forward(inputs_);
-    std::vector<torch::Tensor> outputs;
-    for (const auto& each : result.toTupleRef().elements()) outputs.push_back(each.toTensor());
-    return outputs;
-  }
-
-  jit::Module module_;
-  std::vector<c10::IValue> inputs_;
-};
 
 class OptimisedGraph final : public Graph {
  public:
@@ -89,54 +48,6 @@ class OptimisedGraph final : public Graph {
     for (int i = 0; i < kRunsUntilOptimised; ++i) run();
   }
 };
-
-using Gradients = std::vector<torch::Tensor>;
-
-/// The gradients of the parameters; undefined where the loss does not depend on one.
-Gradients gradients_of(const torch::Tensor& loss, const std::vector<torch::Tensor>& parameters) {
-  std::vector<torch::Tensor> trained;
-  std::ranges::copy_if(parameters, std::back_inserter(trained), &torch::Tensor::requires_grad);
-  return torch::autograd::grad({loss}, trained, /*grad_outputs=*/{}, /*retain_graph=*/{},
-                               /*create_graph=*/false, /*allow_unused=*/true);
-}
-
-torch::Tensor exact(const torch::Tensor& tensor) {
-  return (tensor.is_sparse() ? tensor.to_dense() : tensor).to(torch::kFloat64);
-}
-
-/// By their norm over all parameters: the gradient of one may be nothing but rounding.
-bool are_close(const Gradients& expected, const Gradients& found) {
-  double norm = 0;
-  double difference = 0;
-  double tolerance = kTolerance;
-  for (std::size_t i = 0; i < expected.size(); ++i) {
-    if (expected[i].defined() != found[i].defined()) return false;
-    if (!expected[i].defined()) continue;
-    if (expected[i].element_size() < 4) tolerance = kShortTolerance;
-    const auto gradient = exact(expected[i]);
-    norm += gradient.square().sum().item<double>();
-    difference += (gradient - exact(found[i])).square().sum().item<double>();
-  }
-  return std::sqrt(difference) <= tolerance * std::sqrt(norm);
-}
-
-/// Runs the graph until it is optimised, forward and backward; the last time must be as the trace.
-void settle_training(const Trace& trace, const std::vector<torch::Tensor>& parameters,
-                     std::uint64_t seed, CompiledForward& graph) {
-  const auto& expected = trace.outputs.front().second;
-  const auto expected_gradients = gradients_of(expected, parameters);
-  torch::Tensor loss;
-  Gradients gradients;
-  for (int i = 0; i < kRunsUntilOptimised; ++i) {
-    gradients.clear();
-    torch::manual_seed(seed);
-    loss = graph.run().front().second;
-    gradients = gradients_of(loss, parameters);
-  }
-  const bool is_same = are_close(expected.detach(), loss.detach());
-  if (is_same && are_close(expected_gradients, gradients)) return;
-  throw UnsupportedSetup("its compiled graph computes another loss or gradient than eager mode");
-}
 
 #if TORCHWATCH_HAS_PACKAGES
 /// A tensor that is its whole storage, as that is copied whole.
@@ -183,6 +94,18 @@ struct PackagedModel final : CompiledForward {
 
 }  // namespace
 
+bool are_close(const torch::Tensor& expected, const torch::Tensor& found) {
+  if (expected.sizes() != found.sizes() || expected.scalar_type() != found.scalar_type()) {
+    return false;
+  }
+  if (!expected.is_floating_point() || expected.numel() == 0) return expected.equal(found);
+  const bool is_short = expected.element_size() < 4;
+  const auto exact = expected.to(torch::kFloat64);
+  const auto difference = (exact - found.to(torch::kFloat64)).abs().max().item<double>();
+  const auto tolerance = is_short ? kShortTolerance : kTolerance;
+  return difference <= tolerance * exact.abs().max().item<double>();
+}
+
 CompiledForward::CompiledForward(const NamedTensors& outputs) {
   for (const auto& [name, tensor] : outputs) names_.push_back(name);
 }
@@ -198,16 +121,6 @@ std::unique_ptr<CompiledForward> optimised_graph(Trace trace, std::uint64_t seed
   return or_refusal("TorchScript cannot take it", [&] {
     auto graph = std::make_unique<OptimisedGraph>(trace);
     require_same(trace.outputs, seed, *graph);
-    return std::unique_ptr<CompiledForward>(std::move(graph));
-  });
-}
-
-std::unique_ptr<CompiledForward> trained_graph(Trace trace,
-                                               const std::vector<torch::Tensor>& parameters,
-                                               std::uint64_t seed) {
-  return or_refusal("TorchScript cannot take it", [&] {
-    auto graph = std::make_unique<Graph>(trace);
-    settle_training(trace, parameters, seed, *graph);
     return std::unique_ptr<CompiledForward>(std::move(graph));
   });
 }

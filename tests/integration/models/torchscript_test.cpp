@@ -225,6 +225,28 @@ TEST_CASE("a training that draws random numbers is compared with the same ones")
   CHECK(refusal_of(dropping, kTrained).empty());
 }
 
+/// Two branches, of which the executor may compute either first.
+torch::Tensor branching(Network& network, const torch::Tensor& image) {
+  const auto dropped = [&](const torch::Tensor& x) {
+    return torch::dropout(x, 0.5, network->is_training());
+  };
+  auto one = torch::relu(dropped(network(image)));
+  auto other = torch::relu(dropped(network(image * 2)));
+  for (int i = 0; i < 3; ++i) one = torch::tanh(dropped(one)), other = dropped(torch::tanh(other));
+  return one + other;
+}
+
+TEST_CASE("a training whose dropouts lie on several branches is taken, whatever their order is") {
+  CHECK(refusal_of(branching, kTrained).empty());
+}
+
+TEST_CASE("dropout does not excuse a graph that computes something else") {
+  const auto moving = [](Network& network, const torch::Tensor& image) {
+    return torch::dropout(network(image.sin_()), 0.5, network->is_training());
+  };
+  CHECK_THAT(refusal_of(moving, kTrained), Contains("computes another loss or gradient"));
+}
+
 TEST_CASE("a training graph that computes another loss than eager mode is refused") {
   const auto moving = [](Network& network, const torch::Tensor& image) {
     return network(image.sin_());
