@@ -32,7 +32,7 @@ torch::Tensor exact(const torch::Tensor& tensor) {
 }
 
 /// Gradients by their norm over all parameters: that of one may be nothing but rounding.
-bool are_close(const Descent& expected, const Descent& found) {
+bool are_alike(const Descent& expected, const Descent& found) {
   if (!are_close(expected.loss, found.loss)) return false;
   double norm = 0;
   double difference = 0;
@@ -72,7 +72,7 @@ class Check {
 
   /// Runs the graph until it is optimised, forward and backward.
   bool holds(CompiledForward& graph) const {
-    return are_close(expected_, settled([&] { return graph.run().front().second; }));
+    return are_alike(expected_, settled([&] { return graph.run().front().second; }));
   }
 
   /// The same where the executor draws the random numbers of dropout in another order than eager
@@ -82,8 +82,8 @@ class Check {
     const auto whole = trace_.module.get_method("forward").graph();
     const auto certain = whole->copy();
     if (!keep_all(*certain)) return false;
-    return are_close(expected_, one_by_one(whole)) &&
-           are_close(one_by_one(certain), optimised(certain));
+    return are_alike(expected_, one_by_one(whole)) &&
+           are_alike(one_by_one(certain), optimised(certain));
   }
 
  private:
