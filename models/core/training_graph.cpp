@@ -43,8 +43,9 @@ bool are_alike(const Descent& expected, const Descent& found) {
     if (one.defined() != other.defined()) return false;
     if (!one.defined()) continue;
     if (one.element_size() < 4) tolerance = kShortTolerance;
-    norm += exact(one).square().sum().item<double>();
-    difference += (exact(one) - exact(other)).square().sum().item<double>();
+    const auto gradient = exact(one);
+    norm += gradient.square().sum().item<double>();
+    difference += (gradient - exact(other)).square().sum().item<double>();
   }
   return std::sqrt(difference) <= tolerance * std::sqrt(norm);
 }

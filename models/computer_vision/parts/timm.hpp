@@ -114,8 +114,8 @@ class Classifier final : public ImageClassifier {
   }
 
  protected:
-  /// The original draws other classes in each step, after the forward and on the device. Two
-  /// implementations are compared by those of the formula.
+  /// The original draws other classes in each step, after the forward and on the device. Where two
+  /// implementations are compared, the classes of the formula stay.
   torch::Tensor loss() override {
     const auto output = forward().front().second;
     if (draws_classes_) target_ = torch::empty_like(target_).random_(kClasses);

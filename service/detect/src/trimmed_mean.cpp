@@ -11,7 +11,7 @@
 namespace torchwatch::detect {
 namespace {
 
-/// Long double, which the library calculates in by itself, takes three times as long.
+/// By default the library calculates in long double, which takes three times as long.
 using InDouble = boost::math::policies::policy<boost::math::policies::promote_double<false>>;
 using StudentsT = boost::math::students_t_distribution<double, InDouble>;
 using Normal = boost::math::normal_distribution<double, InDouble>;

@@ -76,8 +76,9 @@ std::string block_of(const std::string& text, const std::string& kind) {
 }
 
 /// Verifies tests/support/careless_workload.py, which is careless in one place.
-std::vector<Finding> careless(const std::string& place) {
-  return verified({"/usr/bin/python3", kSource + "/tests/support/careless_workload.py", place});
+std::vector<Finding> careless(const std::string& place, std::int64_t memory_limit = 0) {
+  const auto program = kSource + "/tests/support/careless_workload.py";
+  return verified({"/usr/bin/python3", program, place}, memory_limit);
 }
 
 std::vector<std::string> failed(const std::vector<Finding>& findings) {
@@ -109,8 +110,7 @@ TEST_CASE("each breach of the contract fails the check of its place, with what t
 }
 
 TEST_CASE("a command is verified within the limit of memory that its measurements have") {
-  const auto findings =
-      verified({"/usr/bin/python3", kSource + "/tests/support/careless_workload.py", "-"}, 1 << 20);
+  const auto findings = careless("nothing", 1 << 20);
   const bool is_ended = std::ranges::any_of(findings, [](const Finding& each) {
     return !each.holds && each.came.find("used more memory than its limit") != std::string::npos;
   });

@@ -15,6 +15,13 @@ json traced(const char* workload, const char* pass = "timing") {
   return wanted;
 }
 
+/// What a workload computes under a backend.
+std::vector<OutputFigures> outputs_of(json wanted, const char* backend) {
+  wanted.update(
+      {{"backend", backend}, {"pass", "memory"}, {"outputs", true}, {"leak_iterations", 0}});
+  return measure(wanted).outputs;
+}
+
 }  // namespace
 
 TEST_CASE("a TorchScript graph is timed, and its compilation stands beside the time") {
@@ -34,10 +41,8 @@ TEST_CASE("a training is timed as a graph, which leaves the outputs of the netwo
   REQUIRE(timed.status == RunStatus::ok);
   CHECK(timed.values.at(Metric::compile_time) > 0);
 
-  wanted.update({{"pass", "memory"}, {"outputs", true}, {"leak_iterations", 0}});
-  const auto outputs = measure(wanted).outputs;
-  wanted["backend"] = "eager";
-  const auto expected = measure(wanted).outputs;
+  const auto outputs = outputs_of(wanted, "torchscript");
+  const auto expected = outputs_of(wanted, "eager");
   REQUIRE(outputs.size() == 3);
   REQUIRE(expected.size() == 3);
   for (std::size_t i = 0; i < outputs.size(); ++i) {
@@ -56,11 +61,8 @@ TEST_CASE("the memory that compiling takes is not the workload's") {
 }
 
 TEST_CASE("a graph computes what the operators compute, but for rounding") {
-  auto wanted = request("resnet18");
-  wanted.update({{"pass", "memory"}, {"outputs", true}, {"leak_iterations", 0}});
-  const auto eager = measure(wanted).outputs;
-  wanted["backend"] = "torchscript";
-  const auto traced = measure(wanted).outputs;
+  const auto eager = outputs_of(request("resnet18"), "eager");
+  const auto traced = outputs_of(request("resnet18"), "torchscript");
   REQUIRE(eager.size() == 1);
   REQUIRE(traced.size() == 1);
   CHECK(traced[0].scale == Approx(eager[0].scale).epsilon(1e-3));
