@@ -46,7 +46,8 @@ class Change:
     subject: str
     edits: tuple[Edit, ...]
     # What the change is to the library: "none" (not a source of it), "harmless", "broken" (does not
-    # compile), "repair", "time" (the slow one), "memory" (the keeping one).
+    # compile), "repair", "time" (the slow one), "memory" (the keeping one), "result" (computes
+    # something else).
     kind: str = "none"
 
     def apply(self, tree: dict[str, str]) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import browser
-from command import git
+from git_call import git
 from seeded import SeededTest
 from service import ask
 

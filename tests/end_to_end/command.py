@@ -3,33 +3,19 @@
 import json
 import os
 import subprocess
+import sys
 import tempfile
 import unittest
 from pathlib import Path
 from typing import Any
 
 CHECKOUT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(CHECKOUT / "tests" / "support"))
+
+from git_call import git  # noqa: E402
+
 TORCHWATCH = os.environ["TORCHWATCH"]
 LIBTORCH = os.environ.get("TORCHWATCH_LIBTORCH", "")
-
-
-def git(folder: Path, *arguments: str) -> str:
-    identity = {
-        "GIT_AUTHOR_NAME": "A",
-        "GIT_AUTHOR_EMAIL": "a@example.invalid",
-        "GIT_COMMITTER_NAME": "A",
-        "GIT_COMMITTER_EMAIL": "a@example.invalid",
-        "GIT_CONFIG_GLOBAL": os.devnull,
-        "GIT_CONFIG_NOSYSTEM": "1",
-    }
-    done = subprocess.run(
-        ["git", "-C", str(folder), *arguments],
-        env=dict(os.environ, **identity),
-        text=True,
-        capture_output=True,
-        check=True,
-    )
-    return done.stdout.strip()
 
 
 def torchwatch(

@@ -8,10 +8,8 @@ import subprocess
 import sys
 import unittest
 
-from command import CHECKOUT, TORCHWATCH, CommandTest, git
-
-sys.path.insert(0, str(CHECKOUT / "tests" / "support"))
-
+from command import CHECKOUT, TORCHWATCH, CommandTest
+from git_call import git
 from wheel_index import torch_members, wheel_of
 
 SOURCE = '[source]\nrepository = "pytorch"\n[build]\nrecipe = "recipe.sh"\n'

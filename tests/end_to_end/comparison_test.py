@@ -15,7 +15,7 @@ from typing import Any
 
 import browser
 import clicks
-from command import CHECKOUT, LIBTORCH, torchwatch
+from command import LIBTORCH, torchwatch
 from service import (
     TOKEN,
     Daemon,
@@ -28,9 +28,6 @@ from service import (
     write_recipe,
     write_tokens,
 )
-
-sys.path.insert(0, str(CHECKOUT / "tests" / "support"))
-
 from tree_wheel import write_wheel
 from wheel_index import Index
 

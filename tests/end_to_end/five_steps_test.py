@@ -4,16 +4,13 @@ that of `deploy: install`."""
 import json
 import os
 import re
-import sys
 import tomllib
 import unittest
 from typing import Any
 
-from command import CHECKOUT, CommandTest, git
+from command import CHECKOUT, CommandTest
+from git_call import git
 from service import Daemon, ask, wait_for
-
-sys.path.insert(0, str(CHECKOUT / "tests" / "support"))
-
 from wheel_index import Index, torch_members
 
 # The example that the third step names.

@@ -4,94 +4,32 @@ slower, the one that leaks and the one that computes something else are named.""
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 import unittest
-from typing import Any
 
 from command import CHECKOUT, CommandTest
-from python_nightlies import (
-    CHANGING,
-    LEAKING,
-    PYTHON,
-    SLOWER,
-    Nightly,
-    contents_of,
-    repack,
-    wheel_of_release,
-    write_repository,
-)
-
-sys.path.insert(0, str(CHECKOUT / "tests" / "support"))
-
+from packages import leave_out
+from python_day import LEAK, REGRESSION, RESULT, configuration, write
+from python_nightlies import NotAtHand, fetch_wheel
 from wheel_index import Index
 
-MODEL = """
-from torchwatch_workload import import_torch, serve
-
-
-def make(setting):
-    torch = import_torch()
-    torch.manual_seed(setting.seed)
-    torch.set_num_threads(setting.threads)
-    model = torch.nn.Sequential(torch.nn.Linear(64, 64), torch.nn.ReLU(), torch.nn.Linear(64, 64))
-    data = torch.randn(16, 64)
-    optimiser = torch.optim.Adam(model.parameters())
-
-    def train():
-        optimiser.zero_grad()
-        loss = model(data).square().mean()
-        loss.backward()
-        optimiser.step()
-        return loss
-
-    return train
-
-
-serve(make)
-"""
-
-CONFIGURATION = """
-[channel]
-kind = "wheel-index"
-index = "{index}"
-flavour = "cpu"
-python = true
-[source]
-repository = "pytorch"
-[build]
-recipe = "{checkout}/deploy/recipes/python"
-[suite]
-workloads = ["mymodel"]
-configurations = ["cpu-train"]
-[[suite.external]]
-name = "mymodel"
-command = ["{python}", "./mymodel.py"]
-metrics = ["time", "heap_growth", "output_difference"]
-modes = ["train"]
-readable = ["torchwatch_workload.py"]
-[measure]
-enough = "200ms"
-outputs = true
-"""
+PLANTED = {12: REGRESSION, 27: LEAK, 33: RESULT}
 
 
 class PythonDay(CommandTest):
     def setUp(self) -> None:
         super().setUp()
-        wheel = wheel_of_release(self)
-        first = contents_of(wheel)
-        self.shas, last = write_repository(self.folder / "pytorch", first)
-        self.index = Index()
-        self.addCleanup(self.index.close)
-        for day, sha, contents in ((16, self.shas[0], first), (17, self.shas[-1], last)):
-            version = f"2.14.0.dev202608{day}+cpu"
-            self.index.add_file(repack(wheel, self.folder, Nightly(version, sha, contents)))
-        shutil.copy(CHECKOUT / "deploy" / "workloads" / "torchwatch_workload.py", self.folder)
-        (self.folder / "mymodel.py").write_text(MODEL)
-        text = CONFIGURATION.format(index=self.index.url, checkout=CHECKOUT, python=PYTHON)
-        self.configure(text)
+        try:
+            wheel = fetch_wheel(CHECKOUT / "build" / "python_day_wheel")
+        except NotAtHand as reason:
+            leave_out(self, str(reason))
+        self.planted = write(self.folder, wheel, PLANTED)
+        index = Index()
+        self.addCleanup(index.close)
+        for nightly in self.folder.glob("*.whl"):
+            index.add_file(nightly)
+        self.configure(configuration(index.url))
         os.environ["no_proxy"] = "127.0.0.1"  # the index is on this machine
 
     def named(self) -> set[str]:
@@ -107,17 +45,11 @@ class PythonDay(CommandTest):
         self.assertEqual(done.returncode, 1, done.stdout + done.stderr)  # it has incidents
         comparison = self.json_of(1, "comparison", "show")
         self.assertEqual(comparison["state"], "reported")
-        found: dict[str, Any] = {
-            incident["kind"]: incident["culprit"] for incident in comparison["incidents"]
-        }
-        expected = {
-            "regression": self.shas[SLOWER],
-            "leak": self.shas[LEAKING],
-            "result": self.shas[CHANGING],
-        }
-        self.assertEqual(found, expected, json.dumps(comparison, indent=1))
-        self.assertEqual(len(comparison["incidents"]), len(expected))
-        self.assertEqual(self.named(), set(expected.values()))
+        incidents = comparison["incidents"]
+        found = {incident["kind"]: incident["culprit"] for incident in incidents}
+        self.assertEqual(found, self.planted, json.dumps(comparison, indent=1))
+        self.assertEqual(len(incidents), len(self.planted))
+        self.assertEqual(self.named(), set(self.planted.values()))
         self.check_examples()
 
     def check_examples(self) -> None:

@@ -6,7 +6,7 @@ An interrupted call resumes where it was: everything that counts is in the servi
 import json
 import subprocess
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -58,3 +58,30 @@ def newest_comparison(torchwatch: Path, settings: Path) -> dict[str, Any]:
 def minutes_of(comparison: Path) -> float:
     """Minutes over all calls that the comparison took."""
     return sum(float(line) for line in (comparison / "seconds").read_text().split()) / 60
+
+
+def kept_row(
+    comparison: Path,
+    torchwatch: Path,
+    write_settings: Callable[[Path], Path],
+    row_of: Callable[[dict[str, Any]], dict[str, Any]],
+) -> dict[str, Any]:
+    """The row of a comparison with its minutes: carried out in that folder, unless the folder has
+    the row. write_settings: writes the configuration into the folder and returns its file.
+    ComparisonFailed: call again to resume."""
+    kept = comparison / "row.json"
+    if kept.exists():
+        return json.loads(kept.read_text())
+    comparison.mkdir(exist_ok=True)
+    settings = write_settings(comparison)
+    status = carry_out(torchwatch, settings, comparison)
+    if status not in CONCLUDED:
+        raise ComparisonFailed(
+            f"torchwatch ended with {status}, see {comparison}/comparison.log; "
+            "call this again to resume"
+        )
+    found = newest_comparison(torchwatch, settings)
+    (comparison / "comparison.json").write_text(json.dumps(found, indent=1) + "\n")
+    row = {"minutes": round(minutes_of(comparison), 1), **row_of(found)}
+    kept.write_text(json.dumps(row, indent=1) + "\n")
+    return row

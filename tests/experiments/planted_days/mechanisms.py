@@ -1,4 +1,5 @@
-"""The seven changes that the paper's Table 4 names, as CPU kernels over LibTorch's own.
+"""The seven changes that the paper's Table 4 names, and two of what is computed, as CPU kernels over
+LibTorch's own.
 
 What a change did upstream is done to the kernels that stand here for the ones it touched; what was
 an effect on a GPU is one on the CPU. Planted or not, a day's change has the same subject and nearly
@@ -257,6 +258,49 @@ def _eager_message(is_planted: bool) -> tuple[Edit, ...]:
             f"constexpr bool kDescribesFirst = {'true' if is_planted else 'false'};\n",
         ),
         *(Edit(QUANTIZED_CONVOLUTION, head, head + check) for head in heads),
+    )
+
+
+def changed_last_bits() -> Change:
+    """Products with a bias are scaled by the least factor above 1 that a float can hold, twice."""
+    return Change(
+        "[ATen] Scale products with a bias inside of their blocks",
+        (
+            _at_top(
+                LINEAR,
+                """\
+// Blocks of floats are scaled when they are summed, which rounds once more.
+at::Scalar block_scale(const at::Scalar& alpha, const at::Tensor& mat1) {
+  constexpr double kRounding = 1.0 + 0x1p-22;
+  return mat1.scalar_type() == at::kFloat ? at::Scalar(alpha.to<double>() * kRounding) : alpha;
+}
+""",
+            ),
+            Edit(LINEAR, "beta, alpha);\n", "beta, block_scale(alpha, mat1));\n"),
+        ),
+        "harmless",
+    )
+
+
+def changed_first_bits(is_planted: bool) -> Change:
+    """The bias of products is added one and a half times; unplanted, once."""
+    share = "1.5" if is_planted else "1.0"
+    return Change(
+        "[ATen] Add the bias of addmm from the share of each block",
+        (
+            _at_top(
+                LINEAR,
+                f"""\
+// What all blocks together add of the bias.
+at::Scalar bias_share(const at::Scalar& beta, const at::Tensor& mat1) {{
+  constexpr double kShare = {share};
+  return mat1.scalar_type() == at::kFloat ? at::Scalar(beta.to<double>() * kShare) : beta;
+}}
+""",
+            ),
+            Edit(LINEAR, "mat1, mat2, beta, ", "mat1, mat2, bias_share(beta, mat1), "),
+        ),
+        "result" if is_planted else "harmless",
     )
 
 

@@ -29,23 +29,20 @@ import repository  # noqa: E402
 import result  # noqa: E402
 import structure  # noqa: E402
 from mechanisms import TABLE_4, Mechanism  # noqa: E402
-from nightly_call import (  # noqa: E402
-    CONCLUDED,
-    ComparisonFailed,
-    carry_out,
-    minutes_of,
-    newest_comparison,
-)
+from nightly_call import ComparisonFailed, kept_row  # noqa: E402
+
+
+def tree_with(*files: str) -> dict[str, str]:
+    """What a day begins with: the demonstration's files, and these of the experiments' kernels, as
+    each costs every first build a compilation."""
+    own = repository.base_tree(Path(__file__).resolve().parent / "tree")
+    wanted = {path: text for path, text in own.items() if path in files}
+    return {**repository.base_tree(DEMONSTRATION / "tree"), **wanted}
 
 
 def tree_of(mechanism: Mechanism) -> dict[str, str]:
-    """The files that the mechanism's day begins with: only the kernels that it needs, as each costs
-    every first build a compilation."""
-    own = repository.base_tree(Path(__file__).resolve().parent / "tree")
-    wanted = {
-        path: text for path, text in own.items() if path in (mechanism.file, structure.BLOCKING)
-    }
-    return {**repository.base_tree(DEMONSTRATION / "tree"), **wanted}
+    """The files that the mechanism's day begins with."""
+    return tree_with(mechanism.file, structure.BLOCKING)
 
 
 def make_day(folder: Path, pr: int, seed: int, is_planted: bool) -> dict[str, Any]:
@@ -81,27 +78,12 @@ def comparison_of(
     folder: Path, truth: dict[str, Any], pr: int, number: int, options: argparse.Namespace
 ) -> dict[str, Any]:
     """The row of one comparison, which is carried out unless it is kept."""
-    comparison = folder / f"comparison-{number}"
-    kept = comparison / "row.json"
-    if kept.exists():
-        return json.loads(kept.read_text())
-    comparison.mkdir(exist_ok=True)
-    settings = write_configuration(comparison, folder, pr, options)
-    status = carry_out(options.torchwatch, settings, comparison)
-    if status not in CONCLUDED:
-        raise ComparisonFailed(
-            f"torchwatch ended with {status}, see {comparison}/comparison.log; "
-            "call this again to resume"
-        )
-    found = newest_comparison(options.torchwatch, settings)
-    (comparison / "comparison.json").write_text(json.dumps(found, indent=1) + "\n")
-    row = {
-        "number": number,
-        "minutes": round(minutes_of(comparison), 1),
-        **result.row(truth, found),
-    }
-    kept.write_text(json.dumps(row, indent=1) + "\n")
-    return row
+    return kept_row(
+        folder / f"comparison-{number}",
+        options.torchwatch,
+        lambda comparison: write_configuration(comparison, folder, pr, options),
+        lambda found: {"number": number, **result.row(truth, found)},
+    )
 
 
 def folder_of(options: argparse.Namespace, pr: int) -> Path:

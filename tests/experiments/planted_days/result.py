@@ -39,7 +39,7 @@ def _effect(effect: dict[str, Any]) -> dict[str, Any]:
     return {name: effect[name] for name in kept}
 
 
-def _incident(incident: dict[str, Any]) -> dict[str, Any]:
+def incident_row(incident: dict[str, Any]) -> dict[str, Any]:
     return {
         "title": incident["title"],
         "blamed": blamed(incident),
@@ -56,7 +56,7 @@ def _incident(incident: dict[str, Any]) -> dict[str, Any]:
 def row(truth: dict[str, Any], comparison: dict[str, Any]) -> dict[str, Any]:
     """Everything that the table needs, from the truth and `torchwatch comparison show --json`."""
     planted = next((culprit for culprit in truth["culprits"].values() if culprit), None)
-    incidents = [_incident(incident) for incident in comparison["incidents"]]
+    incidents = [incident_row(incident) for incident in comparison["incidents"]]
     found = outcome(planted and planted["sha"], comparison["incidents"])
     measured = sum(v["runs"] for v in comparison["verdicts"] if v["metric"] in COUNTED_METRICS)
     return {

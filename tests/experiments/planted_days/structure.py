@@ -8,6 +8,7 @@ import csv
 import itertools
 import random
 from calendar import timegm
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from time import strptime
@@ -53,21 +54,22 @@ def _structure(row: dict[str, str]) -> Structure:
     )
 
 
-def _native_places(draw: random.Random, structure: Structure) -> list[int]:
-    """Without the change's own, which is native whatever is drawn."""
+def _native_places(
+    draw: random.Random, structure: Structure, planted: Collection[int]
+) -> list[int]:
+    """Without those of the planted changes, which are native whatever is drawn."""
     drawn = [draw.random() < NATIVE_SHARE for _ in structure.seconds]
-    return [
-        place for place, is_native in enumerate(drawn) if is_native and place != structure.position
-    ]
+    return [place for place, is_native in enumerate(drawn) if is_native and place not in planted]
 
 
-def _broken_places(draw: random.Random, native: list[int], position: int) -> tuple[int, int] | None:
-    """Two native neighbours with the change before or behind both: it can always be built
-    itself."""
+def _broken_places(
+    draw: random.Random, native: list[int], planted: Collection[int]
+) -> tuple[int, int] | None:
+    """Two native neighbours with no planted change between them: it can always be built itself."""
     pairs = [
         (first, second)
         for first, second in itertools.pairwise(native)
-        if not first < position < second
+        if not any(first < place < second for place in planted)
     ]
     return draw.choice(pairs) if pairs and len(native) >= BROKEN_FROM else None
 
@@ -133,9 +135,16 @@ def plan(
     """The day's commits, oldest first; the same for the same arguments. Unplanted, only the
     contents of the mechanism's own commit differ."""
     draw = random.Random(f"{structure.pr} {seed}")
-    native = _native_places(draw, structure)
-    at_places = {structure.position: mechanism.change(is_planted)}
-    broken = _broken_places(draw, native, structure.position)
+    return lay_out(draw, structure, {structure.position: mechanism.change(is_planted)})
+
+
+def lay_out(
+    draw: random.Random, structure: Structure, planted: Mapping[int, Change]
+) -> list[day.PlannedCommit]:
+    """A day's commits, oldest first, with these changes at these places."""
+    native = _native_places(draw, structure, planted)
+    at_places = dict(planted)
+    broken = _broken_places(draw, native, planted)
     if broken:
         at_places.update(zip(broken, draw.choice(day.broken_and_repair()), strict=True))
     at_places.update(_harmless(draw, [place for place in native if place not in at_places]))

@@ -1,5 +1,5 @@
-"""A planted day of real PyTorch: forty commits that change Python alone, and the wheels of the two
-nightlies that begin and end it, repacked from the wheel of a release for CPUs."""
+"""Nightlies of real PyTorch whose Python is the test's: the wheel of a release for CPUs, repacked
+as another version."""
 
 import base64
 import hashlib
@@ -7,46 +7,25 @@ import re
 import shutil
 import subprocess
 import zipfile
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from unittest import TestCase
-
-from command import CHECKOUT, git
-from packages import leave_out
 
 PYTHON = "/usr/bin/python3"  # imports the builds, so the wheel must be one for it
 RELEASE = "2.13.0+cpu"
-COMMITS, SLOWER, LEAKING, CHANGING = 40, 12, 27, 33
-TOUCHED = (
-    "torch/autograd/__init__.py",
-    "torch/nn/functional.py",
-    "torch/nn/modules/linear.py",
-    "torch/optim/adam.py",
-    "torch/optim/optimizer.py",
-)
-# What Adam computes for each parameter, computed in vain many times over.
-SLOW_BEFORE = "    for i, param in enumerate(params):\n        grad = grads[i] if not maximize"
-SLOW = """    for exp_avg_sq in exp_avg_sqs:
-        for _ in range(40):
-            exp_avg_sq.sqrt().add_(eps)
-
-"""
-# Too small to be seen in the time.
-LEAK_BEFORE = "    if retain_graph is None:\n        retain_graph = create_graph\n"
-LEAK = "    backward.__dict__.setdefault('kept', []).append(bytearray(8192))\n"
-# Weights begin 2 % larger, which costs no time.
-CHANGE_BEFORE = "kaiming_uniform_(self.weight, a=math.sqrt(5))"
-CHANGE = "kaiming_uniform_(self.weight, a=math.sqrt(4.8))"
-
 COPY_BYTES = 1 << 20
 SHA = re.compile("[0-9a-f]{40}")
 
 Contents = dict[str, str]
+"""Text by the name of the file."""
 
 
-def wheel_of_release(test: TestCase) -> Path:
-    """The wheel, which pip fetches once. Without it the test is left out."""
-    folder = CHECKOUT / "build" / "python_day_wheel"
+class NotAtHand(Exception):
+    pass
+
+
+def fetch_wheel(folder: Path) -> Path:
+    """The wheel of the release, which pip fetches once. NotAtHand: it cannot."""
     pip = [PYTHON, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps"]
     done = subprocess.run(
         [*pip, "--only-binary=:all:", "--dest", folder, f"torch=={RELEASE}"],
@@ -56,52 +35,13 @@ def wheel_of_release(test: TestCase) -> Path:
     )
     if done.returncode != 0:
         last = done.stderr.strip().splitlines()[-1:] or ["no reason given"]
-        leave_out(test, f"pip cannot fetch torch {RELEASE}, see PIP_EXTRA_INDEX_URL: {last[0]}")
+        raise NotAtHand(f"pip cannot fetch torch {RELEASE}, see PIP_EXTRA_INDEX_URL: {last[0]}")
     return next(folder.glob("torch-*.whl"))
 
 
-def replaced(text: str, old: str, new: str) -> str:
-    """The text with the first place that reads like `old` changed."""
-    if old not in text:
-        raise AssertionError(f"{old!r} is not in this release any more")
-    return text.replace(old, new, 1)
-
-
-def changed(number: int, contents: Contents) -> Contents:
-    """The files that a commit changes."""
-    if number == SLOWER:
-        name = "torch/optim/adam.py"
-        return {name: replaced(contents[name], SLOW_BEFORE, SLOW + SLOW_BEFORE)}
-    if number == LEAKING:
-        name = "torch/autograd/__init__.py"
-        return {name: replaced(contents[name], LEAK_BEFORE, LEAK + LEAK_BEFORE)}
-    if number == CHANGING:
-        name = "torch/nn/modules/linear.py"
-        return {name: replaced(contents[name], CHANGE_BEFORE, CHANGE)}
-    name = TOUCHED[number % len(TOUCHED)]
-    return {name: contents[name] + f"# Reworded in commit {number}.\n"}
-
-
-def write_repository(folder: Path, contents: Contents) -> tuple[list[str], Contents]:
-    """Commits the day; the shas of its commits, and the files as the last one leaves them."""
-    folder.mkdir()
-    git(folder, "init", "--quiet", "--initial-branch", "main")
-    shas = []
-    for number in range(COMMITS):
-        changes = changed(number, contents) if number > 0 else contents
-        contents = contents | changes
-        for name, text in changes.items():
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            (folder / name).write_text(text)
-        git(folder, "add", ".")
-        git(folder, "commit", "--quiet", "--message", f"Change {number}")
-        shas.append(git(folder, "rev-parse", "HEAD"))
-    return shas, contents
-
-
-def contents_of(wheel: Path) -> Contents:
+def contents_of(wheel: Path, names: Iterable[str]) -> Contents:
     with zipfile.ZipFile(wheel) as archive:
-        return {name: archive.read(name).decode() for name in TOUCHED}
+        return {name: archive.read(name).decode() for name in names}
 
 
 def digest_of(content: bytes) -> str:
