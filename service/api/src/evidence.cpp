@@ -90,6 +90,8 @@ std::string_view word_of(drawing::CommitState state) {
       return "folded";
     case drawing::CommitState::unbuildable:
       return "unbuildable";
+    case drawing::CommitState::suspect:
+      return "suspect";
     case drawing::CommitState::culprit:
       return "culprit";
   }

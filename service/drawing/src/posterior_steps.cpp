@@ -109,17 +109,19 @@ std::string_view word_of(CommitState state) {
       return "cannot change the library";
     case CommitState::unbuildable:
       return "does not build";
+    case CommitState::suspect:
+      return "possible culprit";
     case CommitState::culprit:
       break;
   }
   return "culprit";
 }
 
-/// The words for the states that commits have here, in the order of culprit, searched, folded and
-/// unbuildable; one without words is left out.
-std::string legend_of(const PosteriorSteps& steps, const std::array<std::string_view, 4>& words) {
-  constexpr std::array kOrder{CommitState::culprit, CommitState::searched, CommitState::folded,
-                              CommitState::unbuildable};
+/// The words for the states that commits have here, in the order of culprit, suspect, searched,
+/// folded and unbuildable; one without words is left out.
+std::string legend_of(const PosteriorSteps& steps, const std::array<std::string_view, 5>& words) {
+  constexpr std::array kOrder{CommitState::culprit, CommitState::suspect, CommitState::searched,
+                              CommitState::folded, CommitState::unbuildable};
   std::string text;
   for (std::size_t i = 0; i < kOrder.size(); ++i) {
     const bool occurs = std::ranges::count(steps.commits, kOrder[i], &SearchedCommit::state) > 0;
@@ -199,10 +201,17 @@ void draw_states(Svg& svg, const PosteriorSteps& steps, const Grid& grid) {
       svg.hatched(grid.at(grid.columns.of(i)), y - 5, std::max(grid.step - 1, 1.0), 10);
     }
     if (commit.state == CommitState::unbuildable) svg.path(cross(x, y, size), "broken");
+    if (commit.state == CommitState::suspect) svg.path(triangle_up(x, y, 6), "unsure solid");
     if (commit.state == CommitState::culprit) svg.path(triangle_up(x, y, 6), "worse solid");
     svg.close();
   }
   svg.down(22);
+}
+
+/// What stands before the belief in a commit that the search came to.
+std::string_view mark_of(CommitState state) {
+  if (state == CommitState::culprit) return "▲ culprit, ";
+  return state == CommitState::suspect ? "△ possible culprit, " : "";
 }
 
 /// The commits that people want to know, in words: culprits and what is believed most.
@@ -213,21 +222,20 @@ void draw_named(Svg& svg, const PosteriorSteps& steps) {
   std::vector<std::size_t> order(steps.commits.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::stable_sort(order, std::greater(), [&](std::size_t i) {
-    return masses[i] + (steps.commits[i].state == CommitState::culprit ? 1 : 0);
+    return masses[i] + (mark_of(steps.commits[i].state).empty() ? 0 : 1);
   });
   for (std::size_t rank = 0; rank < std::min(kMost, order.size()); ++rank) {
     const auto& commit = steps.commits[order[rank]];
-    const bool is_culprit = commit.state == CommitState::culprit;
-    if (!is_culprit && masses[order[rank]] < 0.01) break;
+    const auto mark = mark_of(commit.state);
+    if (mark.empty() && masses[order[rank]] < 0.01) break;
     svg.down(16);
     svg.open("", commit.link);
     svg.text(0, svg.y(), "code", short_sha(commit));
     svg.close();
-    const auto belief = std::string(is_culprit ? "▲ culprit, " : "") + "top row " +
-                        figures::confidence(masses[order[rank]]) +
+    const auto belief = std::string(mark) + "top row " + figures::confidence(masses[order[rank]]) +
                         (commit.subject.empty() ? "" : ": ");
     const auto left = svg.width() - 100 - kBold * units_of(belief);
-    svg.text(96, svg.y(), is_culprit ? "bold" : "",
+    svg.text(96, svg.y(), mark.empty() ? "" : "bold",
              belief + fitting_bold(one_line(commit.subject), left));
   }
 }
@@ -258,8 +266,8 @@ std::string svg_of(const PosteriorSteps& steps) {
       (is_each_tried ? "" : " that was tried, with those before it that were not") +
       ", oldest left; a row is what is believed after a probe, newest on top. A bar's height is "
       "its part of the row's largest; the ring is the probed commit. " +
-      legend_of(steps, {"▲ culprit", "○ searched", "striped: cannot change the library",
-                        "× does not build"}));
+      legend_of(steps, {"▲ culprit", "△ possible culprit", "○ searched",
+                        "striped: cannot change the library", "× does not build"}));
   return svg.finished();
 }
 
@@ -280,6 +288,8 @@ char letter_of(CommitState state) {
       return '-';
     case CommitState::unbuildable:
       return 'x';
+    case CommitState::suspect:
+      return '?';
     case CommitState::culprit:
       break;
   }
@@ -303,12 +313,12 @@ std::string text_of(const PosteriorSteps& steps, int columns) {
   std::string states(grid.shown, '-');
   for (std::size_t i = 0; i < steps.commits.size(); ++i) {
     auto& letter = states[grid.of(i)];
-    const auto rank = [](char each) { return std::string_view("-x.^").find(each); };
+    const auto rank = [](char each) { return std::string_view("-x.?^").find(each); };
     if (rank(letter_of(steps.commits[i].state)) > rank(letter))
       letter = letter_of(steps.commits[i].state);
   }
-  const auto legend =
-      legend_of(steps, {"^ culprit", "", "- cannot change the library", "x does not build"});
+  const auto legend = legend_of(steps, {"^ culprit", "? possible culprit", "",
+                                        "- cannot change the library", "x does not build"});
   return text + padded("oldest commit left", kLabel) + states + "\n" +
          paragraph("█ from 50 %, ▓ from 10 %, ▒ from 1 %, ░ from 0.1 %" +
                        (legend.empty() ? "." : "; " + legend),

@@ -78,6 +78,24 @@ std::string change_of(const Column& column, Metric metric) {
   return column.difference ? figures::difference(metric, *column.difference) : "";
 }
 
+/// The word for what the search came to with a commit; empty: nothing.
+std::string_view found_word(const Column& column, std::string_view culprit,
+                            std::string_view suspect) {
+  if (column.commit->state == CommitState::culprit) return culprit;
+  return column.commit->state == CommitState::suspect ? suspect : "";
+}
+
+/// What the marks of these commits mean, each that occurs.
+std::string legend_of(const std::vector<Column>& columns, const std::string& culprit,
+                      const std::string& suspect) {
+  const auto occurs = [&columns](CommitState state) {
+    return std::ranges::any_of(
+        columns, [state](const Column& column) { return column.commit->state == state; });
+  };
+  return (occurs(CommitState::culprit) ? " " + culprit + " culprit." : "") +
+         (occurs(CommitState::suspect) ? " " + suspect + " possible culprit." : "");
+}
+
 std::string_view word_of(const Column& column) {
   if (column.commit->state == CommitState::unbuildable) return "does not build";
   return column.values.empty() ? "not measured" : "";
@@ -171,11 +189,11 @@ void draw_column(Svg& svg, const Panel& panel, const Column& column, std::size_t
   }
   if (!column.values.empty()) draw_values(svg, panel, column, x);
   const double middle = x + (panel.step - 8) / 2;
-  const bool is_culprit = column.commit->state == CommitState::culprit;
+  const auto mark = found_word(column, "▲", "△");
   svg.text(middle, panel.bottom + 14, "code middle",
-           (is_culprit ? "▲" : "") + short_sha(*column.commit, kShortestSha));
+           std::string(mark) + short_sha(*column.commit, kShortestSha));
   svg.close();
-  svg.text(middle, panel.bottom + 29, is_culprit ? "bold middle" : "middle",
+  svg.text(middle, panel.bottom + 29, mark.empty() ? "middle" : "bold middle",
            column.commit->state == CommitState::unbuildable ? "×" : change);
 }
 
@@ -214,8 +232,8 @@ std::string svg_of(const ProbeStrips& strips) {
   svg.notes(fmt::format(
       "Up: {}; {}. A column is a commit, oldest left: how many of its values lie where, and their "
       "median as a line. Below it the change of the median against its left neighbour, which the "
-      "search itself reads in pairs. Striped: does not build. ▲ culprit.{}",
-      figures::name_of(strips.metric), direction(strips.metric),
+      "search itself reads in pairs. Striped: does not build.{}{}",
+      figures::name_of(strips.metric), direction(strips.metric), legend_of(columns, "▲", "△"),
       outside_words(outside(columns, scale))));
   return svg.finished();
 }
@@ -239,8 +257,8 @@ std::string text_of(const ProbeStrips& strips, int columns) {
     for (const double value : column.values) {
       values.push_back(std::llround(std::clamp(value, scale.low, scale.high)));
     }
-    const bool is_culprit = column.commit->state == CommitState::culprit;
-    text += padded(short_sha(*column.commit), kShortSha) + (is_culprit ? "^" : " ");
+    const auto mark = found_word(column, "^", "?");
+    text += padded(short_sha(*column.commit), kShortSha) + (mark.empty() ? " " : std::string(mark));
     if (!word_of(column).empty()) {
       text += " " + std::string(word_of(column)) + "\n";
       continue;
@@ -251,8 +269,8 @@ std::string text_of(const ProbeStrips& strips, int columns) {
   }
   return text + paragraph(
                     "Oldest commit on top; behind each strip its median and the change "
-                    "against the commit above. ^ culprit." +
-                        outside_words(outside(all, scale)),
+                    "against the commit above." +
+                        legend_of(all, "^", "?") + outside_words(outside(all, scale)),
                     wide);
 }
 
@@ -263,12 +281,12 @@ Table table_of(const ProbeStrips& strips) {
       {}};
   for (const auto& column : columns_of(strips)) {
     const bool is_empty = column.values.empty();
-    const bool is_culprit = column.commit->state == CommitState::culprit;
+    const auto found = found_word(column, "culprit", "possible culprit");
     table.rows.push_back({short_sha(*column.commit), figures::grouped(std::ssize(column.values)),
                           is_empty ? "" : value(column.median), change_of(column, strips.metric),
                           is_empty ? "" : value(column.values.front()),
                           is_empty ? "" : value(column.values.back()),
-                          is_culprit ? "culprit" : std::string(word_of(column))});
+                          std::string(found.empty() ? word_of(column) : found)});
   }
   return table;
 }

@@ -8,6 +8,7 @@
 #include "drawn.hpp"
 #include "torchwatch/documents/bisection.hpp"
 #include "torchwatch/records/hex.hpp"
+#include "torchwatch/report/wording.hpp"
 
 namespace torchwatch::evidence {
 namespace {
@@ -76,10 +77,8 @@ std::vector<drawing::SearchedCommit> commits_of(const Context& context, const Co
                        (untried == 1 ? "was" : "were") + " not tried";
     }
     next = place + 1;
-    if (tried.is_unbuildable) commit.state = CommitState::unbuildable;
-    for (const auto& culprit : result.culprits) {
-      if (std::ranges::count(culprit.commits, tried.sha) > 0) commit.state = CommitState::culprit;
-    }
+    const auto otherwise = tried.is_unbuildable ? CommitState::unbuildable : CommitState::searched;
+    commit.state = state_of(result, tried.sha, otherwise);
     commits.push_back(std::move(commit));
   }
   return commits;
@@ -91,6 +90,18 @@ std::optional<std::size_t> column_at(const Columns& columns, std::optional<std::
 }
 
 }  // namespace
+
+CommitState state_of(const bisection::BisectionResult& result, const std::string& sha,
+                     CommitState otherwise) {
+  const auto holds = [&sha](const auto& commits) { return std::ranges::count(commits, sha) > 0; };
+  const auto culprit = std::ranges::find_if(
+      result.culprits, [&holds](const auto& each) { return holds(each.commits); });
+  if (culprit != result.culprits.end()) {
+    const bool is_named = report::finding_of(*culprit) == report::Finding::named;
+    return is_named ? CommitState::culprit : CommitState::suspect;
+  }
+  return holds(result.suspects) ? CommitState::suspect : otherwise;
+}
 
 drawing::PosteriorSteps posterior_steps(const Context& context, const storage::BisectionRow& row,
                                         const std::vector<TraceStep>& steps) {

@@ -4,6 +4,8 @@
 #include <string>
 
 #include "torchwatch/canvas/canvas.hpp"
+#include "torchwatch/documents/bisection.hpp"
+#include "torchwatch/drawing/posterior.hpp"
 #include "torchwatch/evidence/context.hpp"
 #include "torchwatch/figures/figures.hpp"
 #include "torchwatch/report/view.hpp"
@@ -39,6 +41,10 @@ template <typename Link, typename What>
 std::string address_of(const Link& link, const What& what) {
   return link ? link(what) : std::string();
 }
+
+/// What a search came to with a commit; `otherwise` where it is nothing.
+drawing::CommitState state_of(const bisection::BisectionResult&, const std::string& sha,
+                              drawing::CommitState otherwise);
 
 /// The names of the two builds of a comparison; empty for one that it lacks.
 struct SideNames {

@@ -42,10 +42,7 @@ std::vector<ProbedCommit> tried(const Context& context, const storage::Bisection
       bisection::parse_bisection_result(row.result_json).value_or(bisection::BisectionResult{});
   std::vector<ProbedCommit> commits{{.sha = row.good}};
   for (auto& [place, commit] : by_place) {
-    const bool is_culprit = std::ranges::any_of(result.culprits, [&](const auto& culprit) {
-      return std::ranges::count(culprit.commits, commit.sha) > 0;
-    });
-    if (is_culprit) commit.state = CommitState::culprit;
+    commit.state = state_of(result, commit.sha, commit.state);
     commits.push_back(std::move(commit));
   }
   for (auto& commit : commits) commit.link = address_of(context.links.commit, commit.sha);

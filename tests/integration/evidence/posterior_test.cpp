@@ -47,6 +47,30 @@ report::TraceStep measured(std::size_t place, std::string commit, double effect,
   return step;
 }
 
+bisection::NamedCulprit sure_culprit(std::string commit) {
+  bisection::NamedCulprit culprit;
+  culprit.commits = {std::move(commit)};
+  culprit.confidence = 0.999;
+  culprit.verified = "against its parent";
+  return culprit;
+}
+
+bisection::BisectionResult found(bisection::NamedCulprit culprit) {
+  bisection::BisectionResult result;
+  result.culprits = {std::move(culprit)};
+  return result;
+}
+
+/// What is drawn of a search that measured c1 and c2, and came to that result.
+drawing::PosteriorSteps drawn_of(const bisection::BisectionResult& result) {
+  const Somewhere somewhere;
+  auto row = search();
+  row.result_json = to_json(result);
+  return evidence::posterior_steps(somewhere.context, row,
+                                   {built(3, "bad5"), measured(1, "c1", 0.1, {0.2, 0.4, 0.2, 0.2}),
+                                    measured(2, "c2", 0.1, {0.2, 0.6, 0.2, 0})});
+}
+
 }  // namespace
 
 TEST_CASE("a commit stands for those before it that were not tried") {
@@ -86,11 +110,7 @@ TEST_CASE("the bad end has a column although nothing says that it was built") {
 TEST_CASE("culprits and commits that cannot be built have a state of their own") {
   const Somewhere somewhere;
   auto row = search();
-  bisection::NamedCulprit culprit;
-  culprit.commits = {"c1"};
-  bisection::BisectionResult result;
-  result.culprits = {culprit};
-  row.result_json = to_json(result);
+  row.result_json = to_json(found(sure_culprit("c1")));
   auto unbuildable = built(0, "c0");
   unbuildable.kind = EventKind::unbuildable;
   const auto drawn = evidence::posterior_steps(
@@ -100,6 +120,35 @@ TEST_CASE("culprits and commits that cannot be built have a state of their own")
   CHECK(drawn.commits[0].state == CommitState::unbuildable);
   CHECK(drawn.commits[1].state == CommitState::culprit);
   CHECK(drawn.commits[2].state == CommitState::searched);
+}
+
+TEST_CASE("a culprit that is not sure or in doubt is drawn as a possible one") {
+  auto unlikely = sure_culprit("c1");
+  unlikely.confidence = 0.9;
+  auto unverified = sure_culprit("c1");
+  unverified.verified = "";
+  auto contradicted = sure_culprit("c1");
+  contradicted.revert = bisection::RevertOutcome::change_stays;
+  for (const auto& culprit : {unlikely, unverified, contradicted}) {
+    const auto drawn = drawn_of(found(culprit));
+    REQUIRE(drawn.commits.size() == 3);
+    CHECK(drawn.commits[0].state == CommitState::suspect);
+    CHECK(drawn.commits[1].state == CommitState::searched);
+  }
+}
+
+TEST_CASE("commits that could not be distinguished are each drawn as a possible culprit") {
+  auto several = sure_culprit("c1");
+  several.commits.emplace_back("c2");
+  bisection::BisectionResult suspected;
+  suspected.suspects = {"c1", "c2"};
+  for (const auto& result : {found(several), suspected}) {
+    const auto drawn = drawn_of(result);
+    REQUIRE(drawn.commits.size() == 3);
+    CHECK(drawn.commits[0].state == CommitState::suspect);
+    CHECK(drawn.commits[1].state == CommitState::suspect);
+    CHECK(drawn.commits[2].state == CommitState::searched);
+  }
 }
 
 TEST_CASE("a change against another commit than the good end is not drawn as one against it") {

@@ -147,7 +147,7 @@ Lists known_lists() {
       {"AnnotationKind", {"opened", "culprit", "accepted", "closed", "reopened", "machine"}},
       {"ComparisonSide", words<comparison::Side>()},
       {"Stage", words<comparison::Stage>()},
-      {"SearchedCommitState", {"searched", "folded", "unbuildable", "culprit"}},
+      {"SearchedCommitState", {"searched", "folded", "unbuildable", "suspect", "culprit"}},
       {"FoundKind", words<evidence::FoundKind>()},
       {"PurposeShown", all_or(words<storage::Purpose>())},
       {"IncidentStateListed", report::state_words()},

@@ -63,6 +63,27 @@ TEST_CASE("the legend of a search has words for the states that its commits have
   CHECK_THAT(text_of(steps, 200), Contains("░ from 0.1 %.") && !Contains("cannot change"));
 }
 
+TEST_CASE("a possible culprit is marked otherwise than a culprit") {
+  auto steps = sample_posterior();
+  auto strips = sample_probes();
+  const auto suspect = [](auto& commits) {
+    const auto culprit = std::ranges::find_if(
+        commits, [](const auto& commit) { return commit.state == CommitState::culprit; });
+    culprit->state = CommitState::suspect;
+  };
+  suspect(steps.commits);
+  suspect(strips.commits);
+  for (const auto& svg : {svg_of(steps), svg_of(strips)}) {
+    CHECK_THAT(svg, Contains("△ possible culprit") && !Contains("▲"));
+  }
+  for (const auto& text : {text_of(steps, 200), text_of(strips, 200)}) {
+    CHECK_THAT(text, Contains("? possible culprit") && !Contains("^"));
+  }
+  const auto rows = table_of(strips).rows;
+  CHECK(
+      std::ranges::any_of(rows, [](const auto& row) { return row.back() == "possible culprit"; }));
+}
+
 TEST_CASE("no line of a drawing begins with the unit of the figure before it") {
   const std::regex unit("\n *(ns|ms|s|%|bytes|KiB|MiB)([ .,;)]|\n)");
   for (int columns = 40; columns <= 120; ++columns) {

@@ -9,7 +9,13 @@
 
 namespace torchwatch::drawing {
 
-enum class CommitState { searched, folded, unbuildable, culprit };
+enum class CommitState {
+  searched,
+  folded,
+  unbuildable,
+  suspect,  ///< the most likely culprit, one in doubt, or one of those that look alike
+  culprit
+};
 
 struct SearchedCommit {
   std::string sha = {};
