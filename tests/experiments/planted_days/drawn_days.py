@@ -8,10 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import day_folder
-import nightlies
-import repository
-from nightly_call import ComparisonFailed
+import result
 from result import blamed, effect_text, incident_row
 
 CHECKOUT = Path(__file__).resolve().parents[3]
@@ -89,13 +86,7 @@ def carry_out(options: argparse.Namespace, row_of: Callable[[Path, int], Row]) -
         for seed in range(1, options.days + 1):
             folder = options.folder / f"{'clean' if options.clean else 'planted'}-{seed}"
             print("\n".join(lines(row_of(folder, seed))), flush=True)
-    except (
-        ComparisonFailed,
-        day_folder.OtherDay,
-        repository.GitFailed,
-        nightlies.BuildFailed,
-        OSError,
-    ) as error:
+    except result.FAILURES as error:
         sys.exit(f"{Path(sys.argv[0]).name}: {error}; call this again to resume")
     except KeyboardInterrupt:
         sys.exit(130)

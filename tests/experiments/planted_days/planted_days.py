@@ -29,7 +29,7 @@ import repository  # noqa: E402
 import result  # noqa: E402
 import structure  # noqa: E402
 from mechanisms import TABLE_4, Mechanism  # noqa: E402
-from nightly_call import ComparisonFailed, kept_row  # noqa: E402
+from nightly_call import kept_row  # noqa: E402
 
 
 def tree_with(*files: str) -> dict[str, str]:
@@ -152,13 +152,7 @@ def main() -> None:
     try:
         for pr in options.day or TABLE_4:
             carry_out_day(pr, options)
-    except (
-        ComparisonFailed,
-        day_folder.OtherDay,
-        repository.GitFailed,
-        nightlies.BuildFailed,
-        OSError,
-    ) as error:
+    except result.FAILURES as error:
         sys.exit(f"planted_days.py: {error}")
     except KeyboardInterrupt:
         sys.exit(130)

@@ -2,7 +2,20 @@
 
 from typing import Any
 
+import day_folder
+import nightlies
+import repository
 from mechanisms import TABLE_4
+from nightly_call import ComparisonFailed
+
+# What ends a program that makes days and compares them, with a sentence for people.
+FAILURES = (
+    ComparisonFailed,
+    day_folder.OtherDay,
+    repository.GitFailed,
+    nightlies.BuildFailed,
+    OSError,
+)
 
 # The passes' own runs; what other metrics say comes from the same runs.
 COUNTED_METRICS = ("time", "cpu_peak")
