@@ -17,6 +17,8 @@ FAILURES = (
     OSError,
 )
 
+BILLIONTHS_OF_A_PERCENT = 10_000_000  # the unit of differences of outputs is a billionth
+
 # The passes' own runs; what other metrics say comes from the same runs.
 COUNTED_METRICS = ("time", "cpu_peak")
 
@@ -94,6 +96,8 @@ def effect_text(effect: dict[str, Any]) -> str:
     series = f"{effect['workload']} {effect['configuration']}"
     if effect["ratio"] is None:
         change = effect["candidate_value"] - effect["baseline_value"]
+        if effect["metric"] == "output_difference":
+            return f"{series} outputs {change / BILLIONTHS_OF_A_PERCENT:.2g} % apart"
         return f"{series} {effect['metric']} {change:+,.0f} bytes"
     low, high = effect["interval"]
     metric = "" if effect["metric"] == "time" else f" {effect['metric']}"

@@ -101,6 +101,18 @@ def kept_comparison(
     }
 
 
+class Effects(unittest.TestCase):
+    def test_what_has_no_ratio_is_said_in_its_unit(self) -> None:
+        def text(metric: str) -> str:
+            effect = incident()["effects"][0] | {"metric": metric, "ratio": None}
+            return result.effect_text(
+                effect | {"baseline_value": 0, "candidate_value": 192_597_549}
+            )
+
+        self.assertEqual(text("leak_retained"), "dlrm cpu-infer leak_retained +192,597,549 bytes")
+        self.assertEqual(text("output_difference"), "dlrm cpu-infer outputs 19 % apart")
+
+
 class Table(unittest.TestCase):
     def test_a_day_is_one_line_with_all_its_comparisons(self) -> None:
         lines = result.table(
