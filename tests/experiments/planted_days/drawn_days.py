@@ -58,7 +58,8 @@ def lines(kept: Row) -> list[str]:
 
 def parse_options(description: str, folder: str) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=description)
-    parser.add_argument("--days", type=int, default=1, help="seeds 1 to DAYS (default 1)")
+    parser.add_argument("--days", type=int, default=1, help="how many, each of a seed (default 1)")
+    parser.add_argument("--first", type=int, default=1, metavar="SEED", help="(default 1)")
     parser.add_argument("--clean", action="store_true", help="days with nothing to be found")
     parser.add_argument(
         "--folder",
@@ -83,7 +84,7 @@ def carry_out(options: argparse.Namespace, row_of: Callable[[Path, int], Row]) -
     """Prints each day; row_of: makes and compares the day of a seed in a folder, or reads what is
     kept there."""
     try:
-        for seed in range(1, options.days + 1):
+        for seed in range(options.first, options.first + options.days):
             folder = options.folder / f"{'clean' if options.clean else 'planted'}-{seed}"
             print("\n".join(lines(row_of(folder, seed))), flush=True)
     except result.FAILURES as error:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compares nightlies of real PyTorch between which forty commits change Python alone.
 
-    python_days.py [--days N] [--clean]
+    python_days.py [--days N] [--first SEED] [--clean]
 
 One commit makes Adam slower, one leaks and one computes something else, at places drawn from the
 day's seed; on a clean day all forty change comments. The wheels of the nightlies are repacked from

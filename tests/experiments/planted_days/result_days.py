@@ -2,7 +2,7 @@
 """Compares builds of real LibTorch between which one commit changes the last bits of what products
 compute, and a later one the first.
 
-    result_days.py [--days N] [--clean]
+    result_days.py [--days N] [--first SEED] [--clean]
 
 On the structure of a real day of 49 commits; where the two lie is drawn from the day's seed. Only
 the later one is to be named; on a clean day it changes nothing. A finished day is kept in FOLDER
