@@ -149,6 +149,16 @@ def time_steps(step: Step, count: int) -> int:
     return max(1, time.perf_counter_ns() - begin)
 
 
+def iterations_to_fill(step: Step, least_ns: int, deadline: float) -> int:
+    """How many iterations take that long, twice in a row: once may be a disturbance."""
+    count = 1
+    while count < ITERATIONS_PER_SAMPLE_MAX and time.monotonic() < deadline:
+        if all(time_steps(step, count) >= least_ns for _ in range(2)):
+            break
+        count *= 2
+    return count
+
+
 def timing(request: dict[str, Any], make: Callable[[], Step], deadline: float) -> dict[str, Any]:
     turns = Turns(request.get("interleave"))
     turns.acquire()  # the partner warms up before this process makes its workload
@@ -156,11 +166,7 @@ def timing(request: dict[str, Any], make: Callable[[], Step], deadline: float) -
     first_ns = time_steps(step, 1)
     for _ in range(request["warmup"] - 1):
         step()
-    per_sample = 1
-    while per_sample < ITERATIONS_PER_SAMPLE_MAX and time.monotonic() < deadline:
-        if time_steps(step, per_sample) >= request["batch_below_ns"]:
-            break
-        per_sample *= 2
+    per_sample = iterations_to_fill(step, request["batch_below_ns"], deadline)
     samples: list[int] = []
     measured_ns = 0
     gc.collect()
@@ -327,7 +333,8 @@ def measure(request: dict[str, Any], make: Callable[[Setting], Step]) -> dict[st
     ]
     missing = [name for name in asked if name not in result["values"]]
     if missing:
-        raise Unsupported(f"{', '.join(missing)} cannot be measured here")
+        stated = ", ".join(result["values"])
+        raise Unsupported(f"{', '.join(missing)}: torchwatch_workload.py states {stated} here")
     may_state = {*asked, *BESIDE_TIME}
     result["values"] = {name: n for name, n in result["values"].items() if name in may_state}
     if "heap_growth" not in result["values"]:

@@ -1,5 +1,6 @@
 #include <unistd.h>
 
+#include <chrono>
 #include <csignal>
 #include <exception>
 #include <iostream>
@@ -23,7 +24,7 @@ void watch_signals(sigset_t signals, const std::shared_ptr<torchwatch::signals::
   int received = 0;
   do {
     sigwait(&signals, &received);
-  } while (orders->take(received));
+  } while (orders->take(received, std::chrono::steady_clock::now()));
   std::_Exit(130);
 }
 

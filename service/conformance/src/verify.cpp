@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <sstream>
 #include <string_view>
 #include <thread>
 
@@ -10,6 +11,7 @@
 #include "torchwatch/detect/output_verdict.hpp"
 #include "torchwatch/executor/external_command.hpp"
 #include "torchwatch/figures/figures.hpp"
+#include "torchwatch/records/printable.hpp"
 
 namespace torchwatch::conformance {
 namespace {
@@ -22,6 +24,7 @@ constexpr std::int64_t kHourNs = 3'600'000'000'000;
 constexpr milliseconds kShortLimit{3'000};
 constexpr int kLevels = 20;  ///< of memory: two blocks
 constexpr double kPeaksApart = 0.2;
+constexpr std::size_t kPrintedMax = 200;  ///< characters of a line that a command printed
 
 /// What the checks ask with: each request gets an attempt of its own.
 class Asking {
@@ -93,23 +96,47 @@ const RunResult* ok_result(const executor::RunOutcome& outcome) {
   return result != nullptr && result->status == RunStatus::ok ? result : nullptr;
 }
 
+bool contains(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
+
+/// The last line of what was printed, with the last place in a source that Python named before it.
+std::string last_words(const std::string& printed) {
+  std::istringstream lines(printed);
+  std::string last;
+  std::string place;
+  for (std::string line; std::getline(lines, line);) {
+    const auto begin = line.find_first_not_of(' ');
+    if (begin == std::string::npos) continue;
+    last = line.substr(begin);
+    if (last.starts_with("File \"")) place = last;
+  }
+  if (last.empty()) return {};
+  last = elided(last, kPrintedMax);
+  return "; it printed: " + last + (place.empty() || place == last ? "" : " (" + place + ")");
+}
+
 /// What came, where it was no result that is ok.
 std::string misfortune(const executor::RunOutcome& outcome) {
   if (const auto* failure = std::get_if<executor::RunFailure>(&outcome)) {
-    const auto end = failure->output.find_last_not_of('\n');
-    const auto text = failure->output.substr(0, end == std::string::npos ? 0 : end + 1);
-    const auto line = text.substr(text.rfind('\n') + 1);
-    return failure->reason + (line.empty() ? "" : "; it printed: " + line);
+    return failure->reason + last_words(failure->output);
   }
   const auto& result = std::get<RunResult>(outcome);
   return std::string(to_string(result.status)) + ": " + result.reason;
 }
 
-/// Whether a program ended as one does for which the sandbox hides a file that it needs.
-bool misses_a_file(std::string_view came) {
-  constexpr auto kNowhere = std::string_view::npos;
-  return came.find("ModuleNotFoundError") != kNowhere ||
-         came.find("No such file or directory") != kNowhere;
+/// What to do about a misfortune; `otherwise` where it is about the answer.
+std::string remedy_of(std::string_view came, std::string_view otherwise) {
+  if (contains(came, "ModuleNotFoundError") || contains(came, "No such file or directory")) {
+    return "name the file or its folder in `readable`: the sandbox hides what is not";
+  }
+  if (contains(came, "left no result")) {
+    return "write the result to the path in the last argument; a workload in Python ends with "
+           "serve(make)";
+  }
+  if (contains(came, "output limit")) return "print less: what a run prints is kept for its errors";
+  if (came.starts_with("exit status")) return "correct the program: it ended before it answered";
+  return std::string(otherwise);
 }
 
 std::string samples_of(const RunResult& result) {
@@ -137,10 +164,9 @@ Result<Finding> check_timing(const Asking& asking) {
   const auto* result = ok_result(outcome);
   const auto came = result != nullptr ? samples_of(*result) : misfortune(outcome);
   return finding("timing", "the pass timing, 3 to 10 samples", result != nullptr, came,
-                 misses_a_file(came)
-                     ? "name the file or its folder in `readable`: the sandbox hides what is not"
-                     : "answer with status ok, samples_ns and their median as values.time, in "
-                       "whole nanoseconds");
+                 remedy_of(came,
+                           "answer with status ok, samples_ns and their median as values.time, in "
+                           "whole nanoseconds"));
 }
 
 Result<Finding> check_attempts(const Asking& asking) {
@@ -255,8 +281,11 @@ Result<Finding> check_memory(const Asking& asking) {
   const std::string asked =
       "the pass memory twice, with " + std::to_string(spec.request.leak_iterations) + " levels";
   if (one == nullptr || other == nullptr) {
-    return finding("memory", asked, false, misfortune(one == nullptr ? first : second),
-                   "answer with the metrics that the request names, in bytes");
+    const auto misfortunes = misfortune(one == nullptr ? first : second);
+    return finding("memory", asked, false, misfortunes,
+                   remedy_of(misfortunes,
+                             "answer with the metrics that the request names, in bytes, or take "
+                             "what is not stated out of `metrics`"));
   }
   const auto came = memory_of(*one) + "; then " + memory_of(*other);
   if (!has_levels(*one, spec.request)) {
@@ -339,7 +368,8 @@ Result<std::vector<Finding>> verify(executor::Executor& executor, const Subject&
     if (heard) heard(found);
     findings.push_back(std::move(found));
   };
-  const auto reason = executor::why_not_startable(subject.command);
+  auto reason = executor::why_not_startable(subject.command);
+  if (reason.empty()) reason = executor::missing_file_of(subject.command);
   add(finding("start", "a program that can be started", reason.empty(),
               reason.empty() ? "it can" : reason, "do as that says"));
   if (!reason.empty()) return findings;

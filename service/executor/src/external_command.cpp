@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <fstream>
 #include <sstream>
 #include <system_error>
@@ -58,6 +59,20 @@ std::string why_not_startable(const ExternalCommand& command) {
   if (is_executable(interpreter)) return {};
   return told + " needs the interpreter " + interpreter.string() +
          ", which is missing: install it, or correct the file's first line";
+}
+
+std::string missing_file_of(const ExternalCommand& command) {
+  const auto is_missing = [](const fs::path& path) {
+    std::error_code ignored;
+    return path.is_absolute() && !fs::exists(path, ignored);
+  };
+  const auto argument = std::ranges::find_if(command.words, is_missing);
+  if (argument != command.words.end()) {
+    return "argument " + *argument + " does not exist: correct its path";
+  }
+  const auto readable = std::ranges::find_if(command.readable, is_missing);
+  if (readable == command.readable.end()) return {};
+  return "`readable` names " + readable->string() + ", which does not exist: correct its path";
 }
 
 void show_command(const ExternalCommand& command, const fs::path& tree, sandbox::Profile& profile) {

@@ -4,8 +4,14 @@
 #include <utility>
 
 namespace torchwatch::signals {
+namespace {
 
-bool Orders::take(int signal) {
+/// Between the two arrivals of one signal; nobody who has lost patience is so fast.
+constexpr std::chrono::milliseconds kOneSignal{100};
+
+}  // namespace
+
+bool Orders::take(int signal, std::chrono::steady_clock::time_point at) {
   if (signal == SIGUSR1) {
     tell(Order::say_state);
     return true;
@@ -15,6 +21,9 @@ bool Orders::take(int signal) {
     tell(Order::say_last_run);
     return true;
   }
+  if (signal == stopped_by_ && at - stopped_at_ < kOneSignal) return true;
+  stopped_by_ = signal;
+  stopped_at_ = at;
   return stop_.request_stop();
 }
 

@@ -132,6 +132,38 @@ TEST_CASE("a command that lacks one of its files fails with the key that names i
   CHECK_THAT(findings.back().remedy, Contains("name the file or its folder in `readable`"));
 }
 
+TEST_CASE("what a command names and is not there is found before it is started") {
+  const auto argument = verified({"/usr/bin/env", "/nowhere/model.py"});
+  REQUIRE(argument.size() == 1);
+  CHECK_THAT(argument.front().came, Contains("argument /nowhere/model.py does not exist"));
+  const test::TemporaryFolder folder;
+  conformance::Subject subject;
+  subject.command = {.words = {"/usr/bin/env"}, .readable = {"/nowhere/helper.py"}};
+  subject.libraries = folder.write("torch/lib/libtorch_cpu.so", "library").parent_path();
+  subject.metrics = {Metric::time};
+  const auto readable = verified(subject);
+  REQUIRE(readable.size() == 1);
+  CHECK_THAT(readable.front().came, Contains("`readable` names /nowhere/helper.py"));
+}
+
+TEST_CASE("a command that ends before it answers is shown with what it printed last") {
+  const auto found = [](const std::string& program) {
+    const auto findings = verified({"/usr/bin/python3", "-c", program});
+    REQUIRE(findings.size() == 2);
+    return findings.back();
+  };
+  const auto broken = found("def f(:\n  pass");
+  CHECK_THAT(broken.came, Contains("SyntaxError") && Contains("line 1"));
+  CHECK_THAT(broken.remedy, Contains("correct the program"));
+  const auto silent = found("pass");
+  CHECK_THAT(silent.came, Contains("left no result"));
+  CHECK_THAT(silent.remedy, Contains("the path in the last argument"));
+  const auto talkative = found("while True: print('x' * 4000)");
+  CHECK_THAT(talkative.came, Contains("output limit"));
+  CHECK(talkative.came.size() < 400);
+  CHECK_THAT(talkative.remedy, Contains("print less"));
+}
+
 TEST_CASE("a build without its Python part is unsupported, and the example says so") {
   const auto findings = verified({"/usr/bin/python3", kSource + "/deploy/workloads/mlp.py"});
   REQUIRE(findings.size() == 2);

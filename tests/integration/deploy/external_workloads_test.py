@@ -23,6 +23,13 @@ RETURNING = """
 from torchwatch_workload import serve
 serve(lambda setting: lambda: {returned})
 """
+# The first iteration behind the warm-up is disturbed.
+DISTURBED = """
+import itertools, time
+from torchwatch_workload import serve
+calls = itertools.count(1)
+serve(lambda setting: lambda: time.sleep(0.05) if next(calls) == 3 else None)
+"""
 # Objects that hold themselves, which the collector alone frees: a full ring of them, made before
 # the first iteration, of which each iteration replaces some; or a list that grows.
 CYCLES = """
@@ -121,6 +128,23 @@ class Contract(ScriptTest):
         without = answer("None")
         self.assertEqual((without["status"], without.get("outputs")), ("ok", None))
         self.assertIn("returned no tensor and no number", without["reason"])
+
+    def test_a_disturbance_makes_no_sample_too_short(self) -> None:
+        module = self.folder / "disturbed.py"
+        module.write_text(DISTURBED)
+        command = ("/usr/bin/env", f"PYTHONPATH={EXAMPLE.parent}", PYTHON, "-B", module)
+        found = self.answer(self.folder, *command, batch_below_ns=20_000_000)
+        self.assertGreater(found["iterations_per_sample"], 1)
+
+    def test_a_metric_that_the_file_does_not_state_is_unsupported_with_those_that_it_does(
+        self,
+    ) -> None:
+        module = self.folder / "returning.py"
+        module.write_text(RETURNING.format(returned="0"))
+        command = ("/usr/bin/env", f"PYTHONPATH={EXAMPLE.parent}", PYTHON, "-B", module)
+        found = self.answer(self.folder, *command, **{"pass": "memory", "metrics": ["cpu_peak"]})
+        self.assertEqual(found["status"], "unsupported")
+        self.assertRegex(found["reason"], "^cpu_peak: .* states cpu_peak_resident")
 
     def test_what_stands_beside_a_time_is_stated_as_far_as_it_is_known(self) -> None:
         own_batch = self.answer(self.folder, PYTHON, *CAREFUL)["values"]

@@ -27,7 +27,7 @@ TEST_CASE("an external workload that cannot be started is an error with its name
   const auto found = check_externals(with_command("/nowhere/program"));
   CHECK(found.severity == Severity::error);
   CHECK_THAT(found.found, Contains("mine: command /nowhere/program does not exist"));
-  CHECK_THAT(found.remedy, Contains("workload verify"));
+  CHECK_THAT(found.remedy, Contains("workload verify mine"));
 }
 
 TEST_CASE("an argument of an external workload that is a path to nothing is named") {
@@ -36,4 +36,12 @@ TEST_CASE("an argument of an external workload that is a path to nothing is name
   const auto found = check_externals(config);
   CHECK(found.severity == Severity::error);
   CHECK_THAT(found.found, Contains("mine: argument /nowhere/workload.py does not exist"));
+}
+
+TEST_CASE("what an external workload may read and is not there is named") {
+  auto config = with_command("/usr/bin/env");
+  config.suite.externals[0].readable = {"/usr/bin", "/nowhere/helper.py"};
+  const auto found = check_externals(config);
+  CHECK(found.severity == Severity::error);
+  CHECK_THAT(found.found, Contains("mine: `readable` names /nowhere/helper.py"));
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <mutex>
 #include <stop_token>
@@ -26,10 +27,12 @@ class Orders {
   /// For the services of a command that measures.
   signals::LastRun& last_run() { return last_run_; }
 
-  /// Takes a signal. SIGUSR1: the state is said. SIGINT: the run that is under way is the last one;
-  /// the second, or one while none is under way, and each other signal stop the work at once.
-  /// Returns false when the process is to end where it is: its work is stopped already.
-  bool take(int signal);
+  /// Takes a signal that arrived then. SIGUSR1: the state is said. SIGINT: the run that is under
+  /// way is the last one; the second, or one while none is under way, and each other signal stop
+  /// the work at once. Returns false when the process is to end where it is: its work is stopped
+  /// already. A signal that came to the process and to its group, as timeout(1) sends it, is one.
+  /// From one thread.
+  bool take(int signal, std::chrono::steady_clock::time_point at);
 
  private:
   friend class Listening;
@@ -37,6 +40,8 @@ class Orders {
 
   std::stop_source stop_;
   signals::LastRun last_run_;
+  int stopped_by_ = 0;  ///< the signal that stopped the work; 0: none did yet
+  std::chrono::steady_clock::time_point stopped_at_;
   std::mutex mutex_;
   std::function<void(Order)> listener_;  ///< guarded by mutex_
 };
