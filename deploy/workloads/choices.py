@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Pairs of ways to compute the same, each a workload of its own: `choices.py NAME measure ...`.
 
-studies/python.toml compares them; choices.toml has their [[suite.external]].
+studies/python.toml and data_moved.toml compare them; choices.toml has their [[suite.external]].
 """
 
 import math

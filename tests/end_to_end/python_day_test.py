@@ -65,6 +65,10 @@ class PythonDay(CommandTest):
         )
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertNotIn("skipped=", done.stderr)
+        # What torch.compile calls is found in the sandbox, too.
+        asked = ("--workload", "compiled", "--mode", "infer", "--metric", "time", "--runs", "1")
+        (figure,) = self.json_of(0, "measure", str(tree), *asked)["figures"]
+        self.assertEqual(figure["status"], "ok", figure["reason"])
 
 
 if __name__ == "__main__":

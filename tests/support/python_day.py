@@ -88,6 +88,12 @@ command = ["{python}", "./mymodel.py"]
 metrics = ["time", "heap_growth", "output_difference"]
 modes = ["train"]
 readable = ["torchwatch_workload.py"]
+[[suite.external]]
+name = "compiled"
+command = ["{python}", "{checkout}/deploy/workloads/mlp.py", "--compile"]
+metrics = ["time"]
+modes = ["infer"]
+readable = ["{checkout}/deploy/workloads/torchwatch_workload.py"]
 [measure]
 enough = "200ms"
 outputs = true

@@ -235,8 +235,10 @@ void LocalExecutor::set_program(process::ProcessSpec& spec, const RunSpec& run,
     const auto& words = run.command->words;
     spec.program = words.front();
     spec.arguments.assign(words.begin() + 1, words.end());
-    // The tree is not to be written, and the order of sets not to be drawn anew in each run.
+    // Compilers that torch.compile calls find their parts by PATH. The tree is not to be written,
+    // and the order of sets not to be drawn anew in each run.
     spec.environment.insert({{kTreeVariable, folder.tree().string()},
+                             {"PATH", process::kDefaultSearchPath},
                              {"PYTHONDONTWRITEBYTECODE", "1"},
                              {"PYTHONHASHSEED", "0"},
                              {"PYTHONNOUSERSITE", "1"}});

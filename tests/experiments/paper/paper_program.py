@@ -31,6 +31,17 @@ configurations = {configurations}
 """
 
 
+CHOICES = CHECKOUT / "deploy" / "workloads"
+
+
+def choices() -> str:
+    """The tables of choices.toml, for a configuration that lies elsewhere."""
+    text = (CHOICES / "choices.toml").read_text()
+    text = text.replace('"./choices.py"', json.dumps(str(CHOICES / "choices.py")))
+    helper = "torchwatch_workload.py"
+    return text.replace(f'"{helper}"', json.dumps(str(CHOICES / helper)))
+
+
 def say(line: str) -> None:
     print(f"paper: {line}", file=sys.stderr)
 
@@ -98,6 +109,14 @@ class Program:
             workloads = subject.workloads if is_part else ()
             self._write("torchwatch.toml", subject.preset, devices, workloads)
 
+    def configuration_of(self, step: Step) -> Path:
+        """The folder's configuration; for a step with the choices a file that has them, too."""
+        if not step.with_choices:
+            return self.configuration
+        file = self.folder / "choices.toml"
+        file.write_text(f"{self.configuration.read_text()}{choices()}")
+        return file
+
     def _write(
         self, name: str, preset: str, devices: Sequence[str], workloads: Sequence[str]
     ) -> None:
@@ -110,11 +129,12 @@ class Program:
         (self.folder / "nightlies").mkdir(exist_ok=True)  # the channel's; nothing here needs one
         (self.folder / name).write_text(text)
 
-    def call(self, *arguments: str) -> tuple[Document, float]:
-        """The document and how many seconds it took. A stop of torchwatch is one of this."""
+    def call(self, *arguments: str, configuration: Path | None = None) -> tuple[Document, float]:
+        """The document and how many seconds it took; configuration: another than the folder's. A
+        stop of torchwatch is one of this."""
         begun = time.monotonic()
         done: subprocess.CompletedProcess[Any] = stoppable_call.call(
-            [self.path, "--config", self.configuration, "--json", *arguments],
+            [self.path, "--config", configuration or self.configuration, "--json", *arguments],
             stdout=subprocess.PIPE,
             text=True,
             cwd=CHECKOUT,
@@ -126,7 +146,7 @@ class Program:
 
     def ask(self, step: Step, answers: Answers) -> Answer:
         """Asks anew and keeps the answer. One that is not whole replaces no whole one."""
-        document, seconds = self.call(*step.arguments)
+        document, seconds = self.call(*step.arguments, configuration=self.configuration_of(step))
         answer = Answer(
             name=step.name,
             command=["torchwatch", *step.arguments],

@@ -9,7 +9,10 @@ from typing import Any
 CHECKOUT = Path(__file__).resolve().parents[3]  # where torchwatch is called
 STUDIES = CHECKOUT / "studies"
 PAPER_STUDY = "gradients"  # the one whose question the paper asks
-BACKENDS = ("aot_inductor", "torchscript")
+CHOICES_STUDIES = ("data_moved", "python")  # of the workloads of choices.toml
+GPU_STUDY = "data_moved"
+# What each can be asked for: a package holds a forward.
+BACKENDS = {"aot_inductor": ("infer",), "torchscript": ("infer", "train")}
 # measure does not resume: a stop loses the portion under way and nothing else.
 PORTION = 14
 STAGES = ("suite", "coverage", "times", "shares", "backends", "machines", "gradients", "studies")
@@ -22,6 +25,7 @@ class Step:
     expected: str  # the member of its answer that says that it is whole
     measures: bool = True
     needs_gpu: bool = False
+    with_choices: bool = False  # the workloads of deploy/workloads/choices.toml are in the suite
 
 
 @dataclass(frozen=True)
@@ -58,20 +62,20 @@ def _in_portions(subject: Subject, name: str, *options: str, needs_gpu: bool) ->
 
 
 def _backends(subject: Subject, has_gpu: bool) -> list[Step]:
-    configurations = ["cpu-infer", "cuda-infer"] if has_gpu else ["cpu-infer"]
-    options = [f"--configuration={each}" for each in configurations]
-    options += [f"--workload={each}" for each in subject.workloads]
-    return [
-        Step(
-            f"backend-{backend}",
-            (
-                *("compare", subject.build, "--preset", subject.preset),
-                *("--between", "backend=eager", "--and", f"backend={backend}", *options),
-            ),
-            "verdicts",
+    devices = ("cpu", "cuda") if has_gpu else ("cpu",)
+    workloads = [f"--workload={each}" for each in subject.workloads]
+
+    def step(backend: str) -> Step:
+        configurations = [
+            f"--configuration={device}-{mode}" for device in devices for mode in BACKENDS[backend]
+        ]
+        settings = ("--between", "backend=eager", "--and", f"backend={backend}")
+        ask = ("compare", subject.build, "--preset", subject.preset)
+        return Step(
+            f"backend-{backend}", (*ask, *settings, *configurations, *workloads), "verdicts"
         )
-        for backend in BACKENDS
-    ]
+
+    return [step(backend) for backend in BACKENDS]
 
 
 def study_names() -> list[str]:
@@ -82,7 +86,13 @@ def study_names() -> list[str]:
 
 def study(name: str, build: str) -> Step:
     """Measures a study's pairs; those that had ended are not measured again."""
-    return Step(f"study-{name}", ("study", f"studies/{name}.toml", build), "pairs")
+    return Step(
+        f"study-{name}",
+        ("study", f"studies/{name}.toml", build),
+        "pairs",
+        needs_gpu=name == GPU_STUDY,
+        with_choices=name in CHOICES_STUDIES,
+    )
 
 
 def stored_study(name: str) -> Step:

@@ -9,7 +9,7 @@ from paper_answers import Answer, Answers
 from paper_drawing import Mark, ratios
 from paper_published import Published
 from paper_section import Section
-from paper_steps import BACKENDS, PAPER_STUDY, study_names
+from paper_steps import BACKENDS, GPU_STUDY, PAPER_STUDY, study_names
 from release_changes import NO_VALUE, mean_change
 
 Verdict = dict[str, Any]
@@ -101,6 +101,12 @@ def _not_taken(backend: str, document: Document) -> str:
     return f"{backend} takes {taken} of {in_eager} benchmarks. Of the others: {said}."
 
 
+def _draw_backend(section: Section, backend: str, verdicts: list[Verdict]) -> None:
+    for figure, mode, said in ((3, "train", "training"), (4, "infer", "inference")):
+        of_mode = [each for each in verdicts if each["configuration"].endswith(mode)]
+        _draw(section, f"figure-{figure}-{backend}.svg", f"{said} under {backend}", of_mode)
+
+
 def figures_3_and_4(answers: Answers) -> Section:
     section = Section("Figures 3 and 4: a compiler beside eager")
     published = Published()
@@ -120,8 +126,7 @@ def figures_3_and_4(answers: Answers) -> Section:
     for name, answer in whole.items():
         if said := _not_taken(name, answer.document):
             section.say(said)
-        verdicts = with_ratio(answer.document["verdicts"], "time")
-        _draw(section, f"figure-3-{name}.svg", f"{name} beside eager", verdicts)
+        _draw_backend(section, name, with_ratio(answer.document["verdicts"], "time"))
     for name in BACKENDS:
         if name not in whole:
             section.note_missing(f"backend {name}", answers.series(f"backend-{name}"))
@@ -155,8 +160,8 @@ def study_rows(answers: list[tuple[str, Answer]]) -> list[tuple[object, ...]]:
 def _paper_optimisations(section: Section, published: Published) -> None:
     here = {
         "gradients zeroed all at once": f"dropped instead of zeroed: study `{PAPER_STUDY}`, below",
-        "a square root taken once, hf_Reformer": "no switch: the port takes it on the host",
-        "no offloading to the host": "no switch: inputs and networks stay on the device",
+        "a square root taken once, hf_Reformer": "an attention in Python: study `python`, below",
+        "no offloading to the host": f"in Python, on a GPU: study `{GPU_STUDY}`, below",
     }
     paper = ("-", published.text("optimised.rsqrt"), published.text("optimised.offloading"))
     section.table(

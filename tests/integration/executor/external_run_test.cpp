@@ -137,6 +137,28 @@ TEST_CASE("what a command leaves running ends with it, and its result counts") {
   CHECK(kill(left, 0) != 0);
 }
 
+TEST_CASE("a command that forks without restraint ends with all that it made") {
+  Machine machine;
+  constexpr int kForks = 200;
+  const auto written = machine.folder.path() / "pids";
+  const auto script = machine.script(
+      std::string(kAnswers) + "for i in $(seq " + std::to_string(kForks) +
+      "); do setsid sleep 1000 & echo $! >> " + written.string() + "; done\nanswer 2000000");
+  CHECK(machine.result(machine.spec({script})).status == RunStatus::ok);
+  std::ifstream pids(written);
+  int count = 0;
+  for (pid_t left = 0; pids >> left; ++count) CHECK(kill(left, 0) != 0);
+  CHECK(count == kForks);
+}
+
+TEST_CASE("a command finds the system's programs by PATH") {
+  Machine machine;
+  const auto script = machine.script(
+      std::string(kAnswers) +
+      "/usr/bin/env | grep -qx 'PATH=/usr/local/bin:/usr/bin:/bin' && answer 2000000");
+  CHECK(machine.result(machine.spec({script})).status == RunStatus::ok);
+}
+
 TEST_CASE("each invalid answer is a failure with its reason") {
   Machine machine;
   CHECK_THAT(machine.failure("exit 0"), Contains("left no result"));

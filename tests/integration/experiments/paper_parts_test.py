@@ -5,6 +5,7 @@ import socket
 import sys
 import tempfile
 import threading
+import tomllib
 import unittest
 import xml.etree.ElementTree as ET
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -15,6 +16,7 @@ CHECKOUT = Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(CHECKOUT / "tests" / "experiments" / "paper"))
 
 import paper  # noqa: E402  # puts its neighbours' folders on the path
+import paper_program  # noqa: E402
 import paper_steps  # noqa: E402
 from paper_drawing import Bar, Mark, bars, ratios  # noqa: E402
 from paper_planted import tables_4_and_5  # noqa: E402
@@ -59,6 +61,29 @@ class Portions(unittest.TestCase):
     def test_the_options_have_the_stages(self) -> None:
         options = paper.parse(["torchwatch", "folder", "--stage=times", "--stage=shares"])
         self.assertEqual(options.stage, ["times", "shares"])
+
+
+class Choices(unittest.TestCase):
+    def setUp(self) -> None:
+        holder = tempfile.TemporaryDirectory()
+        self.addCleanup(holder.cleanup)
+        self.folder = Path(holder.name)
+
+    def test_studies_of_workloads_in_python_find_them_in_the_suite(self) -> None:
+        (self.folder / "torchwatch.toml").write_text("[suite]\npreset = 'small'\n")
+        program = paper_program.Program(Path("torchwatch"), self.folder, 0)
+        for name in paper_steps.study_names():
+            step = paper_steps.study(name, "b")
+            suite = tomllib.loads(program.configuration_of(step).read_text())["suite"]
+            known = {each["name"] for each in suite.get("external", [])}
+            study = tomllib.loads((paper_steps.STUDIES / f"{name}.toml").read_text())
+            asked = {each for pair in study["pair"] for each in pair.get("workloads", [])}
+            self.assertEqual(bool(known), name in paper_steps.CHOICES_STUDIES)
+            if known:
+                self.assertLessEqual(asked, known)
+            for external in suite.get("external", []):
+                paths = [*external["command"][:2], *external["readable"]]
+                self.assertTrue(all(Path(path).is_absolute() for path in paths), external)
 
 
 class Drawings(unittest.TestCase):

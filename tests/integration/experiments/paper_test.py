@@ -271,10 +271,24 @@ class Ratios(Folder):
         self.assertIn("| CPU memory, resident peak | 1 | +25.0 % of 1 |", filled)
         self.assertIn("aot_inductor takes 1 of 2 benchmarks. Of the others: it reads", filled)
         self.assertIn("backend torchscript: only eager mode is built", filled)
-        self.assertTrue(self.has_picture("figure-3-aot_inductor.svg"))
+        self.assertTrue(self.has_picture("figure-4-aot_inductor.svg"))
+        self.assertFalse(self.has_picture("figure-3-aot_inductor.svg"))
         self.calls()
         self.page()
         self.assertFalse([call for call in self.calls() if "backend=aot_inductor" in call])
+
+    def test_training_under_torchscript_is_figure_3(self) -> None:
+        self.page()
+        (asked,) = (call for call in self.calls() if "backend=torchscript" in call)
+        self.assertIn("--configuration=cpu-train", asked)
+        answer = compared(
+            verdict("vgg16", "improved", 0.5, configuration="cpu-train"),
+            verdict("vgg16", "improved", 0.8),
+        )
+        page = self.page(answers=[("compare backend=torchscript", answer, 0)])
+        self.assertIn("| torchscript | cpu-train | time | 1 | -50.0 % of 1 |", page)
+        self.assertTrue(self.has_picture("figure-3-torchscript.svg"))
+        self.assertTrue(self.has_picture("figure-4-torchscript.svg"))
 
     def test_a_backend_that_takes_nothing_has_its_reasons(self) -> None:
         refused = [

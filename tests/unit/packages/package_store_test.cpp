@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 #include <csignal>
+#include <cstdlib>
 #include <fstream>
 #include <set>
 
@@ -53,6 +54,18 @@ struct Tools {
     }
     return test::ended(compile_end, printed);
   }
+};
+
+/// A variable of this process, as long as the object lives.
+class Variable {
+ public:
+  Variable(const char* name, const char* value) : name_(name) { setenv(name, value, 1); }
+  ~Variable() { unsetenv(name_); }
+  Variable(const Variable&) = delete;
+  Variable& operator=(const Variable&) = delete;
+
+ private:
+  const char* const name_;
 };
 
 /// A store in a folder of its own, with tools that a case changes, and a build with a Python part.
@@ -155,6 +168,15 @@ TEST_CASE("what decides the graph makes another package, and what only a run nee
   REQUIRE(store.take(request));
   CHECK(store.steps() == 14);
   CHECK(store.processes.specs().back().environment.at("ATEN_CPU_CAPABILITY") == "avx2");
+}
+
+TEST_CASE("a package of other flags of the compiler is not taken") {
+  Store store;
+  REQUIRE(store.take());
+  CHECK(store.steps() == 2);
+  const Variable flags("CXXFLAGS", "-O1 -march=x86-64-v2");
+  REQUIRE(store.take());
+  CHECK(store.steps() == 4);
 }
 
 TEST_CASE("what the compiler does not take is kept with the reason, and not tried again") {
