@@ -24,10 +24,12 @@ TOUCHED = (
     "torch/optim/adam.py",
     "torch/optim/optimizer.py",
 )
-# What Adam computes for each parameter, computed in vain many times over.
+# What Adam computes for each parameter, computed in vain many times over. Forty times make three of
+# a step: no noise hides that. Six add a third.
+FORTY, A_THIRD = 40, 6
 SLOW_BEFORE = "    for i, param in enumerate(params):\n        grad = grads[i] if not maximize"
 SLOW = """    for exp_avg_sq in exp_avg_sqs:
-        for _ in range(40):
+        for _ in range({times}):
             exp_avg_sq.sqrt().add_(eps)
 
 """
@@ -107,24 +109,24 @@ def _replaced(text: str, old: str, new: str) -> str:
     return text.replace(old, new, 1)
 
 
-def changed(number: int, planted: Planted, contents: Contents) -> Contents:
+def changed(number: int, planted: Planted, contents: Contents, slow_times: int) -> Contents:
     """The files that a commit changes."""
     if number in planted:
         name, old, new = EDITS[planted[number]]
-        return {name: _replaced(contents[name], old, new)}
+        return {name: _replaced(contents[name], old, new.replace("{times}", str(slow_times)))}
     name = TOUCHED[number % len(TOUCHED)]
     return {name: contents[name] + f"# Reworded in commit {number}.\n"}
 
 
 def write_repository(
-    folder: Path, planted: Planted, contents: Contents
+    folder: Path, planted: Planted, contents: Contents, slow_times: int
 ) -> tuple[list[str], Contents]:
     """Commits the day; the shas of its commits, and the files as the last one leaves them."""
     folder.mkdir()
     git(folder, "init", "--quiet", "--initial-branch", "main")
     shas = []
     for number in range(COMMITS):
-        changes = changed(number, planted, contents) if number > 0 else contents
+        changes = changed(number, planted, contents, slow_times) if number > 0 else contents
         contents = contents | changes
         for name, text in changes.items():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -135,11 +137,11 @@ def write_repository(
     return shas, contents
 
 
-def write(folder: Path, wheel: Path, planted: Planted) -> dict[str, str]:
-    """Repository, wheels and model of a day, in a folder that has none. Returns the commits that
-    are planted, by kind."""
+def write(folder: Path, wheel: Path, planted: Planted, slow_times: int = FORTY) -> dict[str, str]:
+    """Repository, wheels and model of a day, in a folder that has none; slow_times: how often the
+    slow commit computes in vain. Returns the commits that are planted, by kind."""
     first = contents_of(wheel, TOUCHED)
-    shas, last = write_repository(folder / "pytorch", planted, first)
+    shas, last = write_repository(folder / "pytorch", planted, first, slow_times)
     for day, sha, contents in ((16, shas[0], first), (17, shas[-1], last)):
         repack(wheel, folder, Nightly(f"2.14.0.dev202608{day}+cpu", sha, contents))
     shutil.copy(CHECKOUT / "deploy" / "workloads" / "torchwatch_workload.py", folder)

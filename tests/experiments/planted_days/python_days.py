@@ -3,10 +3,11 @@
 
     python_days.py [--days N] [--first SEED] [--clean]
 
-One commit makes Adam slower, one leaks and one computes something else, at places drawn from the
-day's seed; on a clean day all forty change comments. The wheels of the nightlies are repacked from
-a release's, which pip fetches once, and served on this machine. A finished day is kept in FOLDER
-and shown again; one that was interrupted resumes. Needs 3 GB for each day.
+One commit makes training with Adam slower by a third, one leaks and one computes something else, at
+places drawn from the day's seed; on a clean day all forty change comments. The wheels of the
+nightlies are repacked from a release's, which pip fetches once, and served on this machine. A
+finished day is kept in FOLDER and shown again; one that was interrupted resumes. Needs 3 GB for
+each day.
 """
 
 import argparse
@@ -40,7 +41,7 @@ def drawn(seed: int) -> dict[int, str]:
 def make_day(folder: Path, wheel: Path, planted: dict[int, str]) -> dict[str, str]:
     shutil.rmtree(folder, ignore_errors=True)  # half a day
     folder.mkdir(parents=True)
-    return python_day.write(folder, wheel, planted)
+    return python_day.write(folder, wheel, planted, python_day.A_THIRD)
 
 
 def row_of(folder: Path, seed: int, wheel: Path, options: argparse.Namespace) -> drawn_days.Row:
