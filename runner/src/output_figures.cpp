@@ -4,14 +4,37 @@
 #include <array>
 #include <cmath>
 #include <exception>
+#include <span>
 
 #include "torchwatch/runner/measure.hpp"
 
 namespace torchwatch::runner {
 namespace {
 
+using Names = std::span<const std::string_view>;
+
 constexpr std::array<std::string_view, 2> kRounding{"mobilenet_v2_quantized_qat",
                                                     "resnet50_quantized_qat"};
+constexpr std::array<std::string_view, 2> kDrawing{"hf_Reformer", "tacotron2"};
+/// Which boxes are learned from is drawn, and what an agent does.
+constexpr std::array<std::string_view, 14> kDrawingInTraining{"detectron2_fasterrcnn_r_101_c4",
+                                                              "detectron2_fasterrcnn_r_101_dc5",
+                                                              "detectron2_fasterrcnn_r_101_fpn",
+                                                              "detectron2_fasterrcnn_r_50_c4",
+                                                              "detectron2_fasterrcnn_r_50_dc5",
+                                                              "detectron2_fasterrcnn_r_50_fpn",
+                                                              "detectron2_maskrcnn",
+                                                              "detectron2_maskrcnn_r_101_c4",
+                                                              "detectron2_maskrcnn_r_101_fpn",
+                                                              "detectron2_maskrcnn_r_50_c4",
+                                                              "detectron2_maskrcnn_r_50_fpn",
+                                                              "drq",
+                                                              "soft_actor_critic",
+                                                              "vision_maskrcnn"};
+
+bool is_among(Names names, std::string_view workload) {
+  return std::ranges::find(names, workload) != names.end();
+}
 
 /// "logits float32 [4, 1000]": outputs of another shape or type have nothing to compare.
 std::string full_name(const models::OutputFigures& output) {
@@ -36,8 +59,10 @@ OutputFigures scalar(const char* name, double value) {
 }  // namespace
 
 bool has_comparable_outputs(const Benchmark& benchmark) {
-  return benchmark.variant.precision != Precision::amp &&
-         std::ranges::find(kRounding, benchmark.workload) == kRounding.end();
+  const auto& workload = benchmark.workload;
+  if (benchmark.variant.precision == Precision::amp) return false;
+  if (is_among(kRounding, workload) || is_among(kDrawing, workload)) return false;
+  return benchmark.configuration.mode != Mode::train || !is_among(kDrawingInTraining, workload);
 }
 
 std::vector<OutputFigures> outputs_of(const models::Definition& definition, models::Setup setup) {

@@ -97,7 +97,7 @@ def differences(rows: list[dict[str, Any]], manner: str) -> dict[str, float]:
     outputs = {
         (row["workload"], row["mode"], row["manner"]): row["outputs"]
         for row in rows
-        if row["status"] == "ok"
+        if row["status"] == "ok" and row["outputs"]
     }
     found = {}
     for workload, mode, of in outputs:

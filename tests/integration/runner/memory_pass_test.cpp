@@ -167,6 +167,20 @@ TEST_CASE("raw allocations go through the watch and back") {
   REQUIRE(allocator.live_bytes() == before);
 }
 
+TEST_CASE("outputs that rounding or random numbers move are not compared, by name and mode") {
+  const auto is_compared = [](const char* workload, Mode mode, Precision precision = {}) {
+    return has_comparable_outputs({workload, {Device::cpu, mode}, {.precision = precision}});
+  };
+  for (const auto mode : {Mode::train, Mode::infer}) {
+    CHECK(is_compared("resnet18", mode));
+    CHECK_FALSE(is_compared("resnet50_quantized_qat", mode));
+    CHECK_FALSE(is_compared("tacotron2", mode));
+    CHECK_FALSE(is_compared("resnet18", mode, Precision::amp));
+  }
+  CHECK(is_compared("vision_maskrcnn", Mode::infer));
+  CHECK_FALSE(is_compared("vision_maskrcnn", Mode::train));
+}
+
 TEST_CASE("outputs that cannot be computed take no figure with them, and say why there are none") {
   RunResult result;
   result.values[Metric::cpu_peak] = 4096;

@@ -10,8 +10,9 @@ namespace torchwatch::runner {
 
 /// Whether outputs of the benchmark are compared between builds. Where numbers are rounded to few
 /// bits on the way, the last place of one moves others by a whole step, so rounding alone changes
-/// the outputs by per cents (docs/results/outputs.md). With autocast nothing is compared, as values
-/// are computed without it.
+/// the outputs by per cents; where random numbers are drawn on the way, a build that draws others
+/// changes them as well. Those benchmarks are named, by measurement (docs/results/outputs.md). With
+/// autocast nothing is compared, as values are computed without it.
 bool has_comparable_outputs(const Benchmark&);
 
 /// Computes what a workload gives from weights and inputs that the formula fills, which are equal
