@@ -114,7 +114,8 @@ TEST_CASE("a memory pass is exact: two processes state the same bytes") {
 TEST_CASE("what a workload computes is stated where it is asked for, equal in two processes") {
   const auto mode = GENERATE("infer", "train");
   auto wanted = request();
-  wanted.update({{"pass", "memory"}, {"mode", mode}, {"leak_iterations", 0}});
+  wanted.update(
+      {{"workload", "resnet18"}, {"pass", "memory"}, {"mode", mode}, {"leak_iterations", 0}});
   CHECK(measure(wanted).outputs.empty());
   wanted["outputs"] = true;
   const auto first = measure(wanted).outputs;
