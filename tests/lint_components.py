@@ -1,5 +1,5 @@
 """The checks of lint_text.py for the maps of components, which must say what the CMake files do:
-the table of README.md and the drawing of docs/architecture.md."""
+the table of README.md and the drawing of docs/architecture.md; and no component is too large."""
 
 import re
 from collections.abc import Iterator
@@ -13,6 +13,9 @@ DRAWING = "docs/architecture.md"
 NO_COMPONENT = {"LibTorch", "nothing"}  # what a row may name beside components
 # Programs of their own or what only they use: the drawing is of the service.
 NOT_DRAWN = {"models", "runner", "runner/activity", "runner/torch"}
+NOT_COUNTED = {"models"}  # as long as the suite has workloads
+LINES_MAX = 3000
+SOURCES = (".cpp", ".hpp")
 
 CALL = re.compile(r"torchwatch_component\(([^)]*)\)")
 KEYWORDS = {"SOURCES", "USES", "SEES", "PUBLIC", "PRIVATE"}
@@ -125,4 +128,27 @@ def drawing(file: File) -> Iterator[Finding]:
                 yield Finding(number, "map", f"{name} uses {use}, draw it above")
 
 
-CHECKS = (table, drawing)
+def lines_of(file: File, folder: str, inner: set[str]) -> int:
+    """The lines of a component's sources, without those of the components in its folder."""
+    own = [
+        path
+        for path in file.tracked
+        if path.startswith(f"{folder}/")
+        and path.endswith(SOURCES)
+        and not any(path.startswith(f"{each}/") for each in inner)
+    ]
+    return sum(file.read(path).count("\n") for path in own)
+
+
+def size(file: File) -> Iterator[Finding]:
+    if file.path != TABLE:
+        return
+    folders = {component.folder for component in components(file).values()}
+    for folder in sorted(folders - NOT_COUNTED):
+        inner = {each for each in folders if each.startswith(f"{folder}/")}
+        if (lines := lines_of(file, folder, inner)) > LINES_MAX:
+            text = f"{folder}/ has {lines} lines, more than {LINES_MAX}: split it"
+            yield Finding(1, "size", text)
+
+
+CHECKS = (table, drawing, size)

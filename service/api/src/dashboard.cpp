@@ -2,9 +2,9 @@
 
 #include "handlers.hpp"
 #include "torchwatch/evidence/comparison.hpp"
-#include "torchwatch/evidence/lookup.hpp"
 #include "torchwatch/evidence/observed.hpp"
 #include "torchwatch/evidence/work.hpp"
+#include "torchwatch/lookup/lookup.hpp"
 #include "torchwatch/records/printable.hpp"
 #include "torchwatch/report/self_test_figures.hpp"
 #include "torchwatch/report/setback.hpp"
@@ -87,9 +87,9 @@ json item_json(const evidence::QueuedItem& item, const Request& request) {
 }
 
 /// The place of its page for people.
-std::string page_of(const evidence::Found& found) {
-  const bool is_model = found.kind == evidence::FoundKind::workload;
-  if (found.kind == evidence::FoundKind::operation) {
+std::string page_of(const lookup::Found& found) {
+  const bool is_model = found.kind == lookup::FoundKind::workload;
+  if (found.kind == lookup::FoundKind::operation) {
     return "/" + found.path + "?operator=" + http::percent_encoded(found.name);
   }
   return "/" + (is_model ? "models/" + http::percent_encoded(found.name)
@@ -181,12 +181,12 @@ Result<Reply> search(const Request& request, const Backend& backend) {
   TW_TRY(const auto filters, http::filters_of(request, {"q"}));
   const auto given = filters.find("q");
   const auto words = given == filters.end() ? std::string() : given->second;
-  if (characters_of(words) > evidence::kSearchMax) {
+  if (characters_of(words) > lookup::kSearchMax) {
     return fail(ErrorCode::invalid, "invalid q: must be at most " +
-                                        std::to_string(evidence::kSearchMax) + " characters long");
+                                        std::to_string(lookup::kSearchMax) + " characters long");
   }
   TW_TRY(const auto found,
-         evidence::look_up(context_of(request, backend), words, kFoundMax, backend.suite));
+         lookup::look_up(context_of(request, backend), words, kFoundMax, backend.suite));
   auto listed = json::array();
   for (const auto& each : found) {
     listed.push_back({{"kind", spelling(each.kind)},

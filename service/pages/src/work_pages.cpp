@@ -1,8 +1,8 @@
 #include "items.hpp"
-#include "torchwatch/evidence/lookup.hpp"
 #include "torchwatch/evidence/work.hpp"
 #include "torchwatch/figures/figures.hpp"
 #include "torchwatch/forms/actions.hpp"
+#include "torchwatch/lookup/lookup.hpp"
 #include "torchwatch/records/printable.hpp"
 
 namespace torchwatch::pages {
@@ -31,9 +31,9 @@ std::string estimate_of(const evidence::QueuedItem& item) {
 }
 
 /// Where a page shows what a search found.
-std::string place_of(const evidence::Found& found, const View& view) {
-  if (found.kind == evidence::FoundKind::workload) return view.to_model(found.name);
-  if (found.kind == evidence::FoundKind::operation) {
+std::string place_of(const lookup::Found& found, const View& view) {
+  if (found.kind == lookup::FoundKind::workload) return view.to_model(found.name);
+  if (found.kind == lookup::FoundKind::operation) {
     return view.root + found.path + "?operator=" + http::percent_encoded(found.name);
   }
   return found.path.empty() ? "" : view.root + http::percent_encoded_path(found.path);
@@ -83,9 +83,9 @@ Result<Page> make_queue(const View& view) {
 Result<Page> make_search(const View& view) {
   TW_TRY(const auto parameters, parameters_of(view, {"q"}));
   const auto words = printable(value_or(parameters, "q", ""));
-  if (characters_of(words) > evidence::kSearchMax) {
+  if (characters_of(words) > lookup::kSearchMax) {
     return fail(ErrorCode::invalid, "invalid q: must be at most " +
-                                        std::to_string(evidence::kSearchMax) + " characters long");
+                                        std::to_string(lookup::kSearchMax) + " characters long");
   }
   constexpr std::size_t kShown = 50;
   auto content = html::title("Search");
@@ -96,7 +96,7 @@ Result<Page> make_search(const View& view) {
         "memory`."));
     return Page{.title = "Search", .content = content, .csv = found_table({})};
   }
-  TW_TRY(const auto all, evidence::look_up(context_of(view), words, kShown, view.sources.suite));
+  TW_TRY(const auto all, lookup::look_up(context_of(view), words, kShown, view.sources.suite));
   html::Rows rows;
   for (const auto& found : all) {
     rows.push_back({std::string(spelling(found.kind)),

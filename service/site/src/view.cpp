@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "torchwatch/evidence/lookup.hpp"
 #include "torchwatch/figures/figures.hpp"
 #include "torchwatch/html/quoting.hpp"
+#include "torchwatch/lookup/lookup.hpp"
 #include "torchwatch/markdown/markdown.hpp"
 #include "torchwatch/paging/paging.hpp"
 #include "torchwatch/records/printable.hpp"
@@ -107,7 +107,7 @@ http::Reply html_reply(int status, std::string body) {
 
 /// What the search field holds again; nothing of what is too long for it.
 std::string searched_text(const std::string& given) {
-  return characters_of(given) > evidence::kSearchMax ? "" : printable(given);
+  return characters_of(given) > lookup::kSearchMax ? "" : printable(given);
 }
 
 }  // namespace

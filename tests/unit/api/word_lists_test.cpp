@@ -14,8 +14,8 @@
 #include "samples.hpp"
 #include "torchwatch/documents/bisection.hpp"
 #include "torchwatch/documents/block.hpp"
-#include "torchwatch/evidence/lookup.hpp"
 #include "torchwatch/health/report.hpp"
+#include "torchwatch/lookup/lookup.hpp"
 #include "torchwatch/report/incident_state.hpp"
 #include "torchwatch/report/recheck.hpp"
 #include "words.hpp"
@@ -148,7 +148,7 @@ Lists known_lists() {
       {"ComparisonSide", words<comparison::Side>()},
       {"Stage", words<comparison::Stage>()},
       {"SearchedCommitState", {"searched", "folded", "unbuildable", "suspect", "culprit"}},
-      {"FoundKind", words<evidence::FoundKind>()},
+      {"FoundKind", words<lookup::FoundKind>()},
       {"PurposeShown", all_or(words<storage::Purpose>())},
       {"IncidentStateListed", report::state_words()},
       {"IncidentStateShown", all_or(report::state_words())},

@@ -2,7 +2,7 @@
 
 import unittest
 
-from lint_components import drawing, table
+from lint_components import LINES_MAX, drawing, size, table
 from lint_file import File
 
 CMAKE = {
@@ -86,6 +86,33 @@ class Drawing(unittest.TestCase):
         self.assertEqual(
             found("docs/architecture.md", text), ["1: the table lacks service/report/, add a row"]
         )
+
+
+class Size(unittest.TestCase):
+    @staticmethod
+    def found(sources: dict[str, int]) -> list[str]:
+        """What is found of sources with these numbers of lines."""
+        texts = CMAKE | {path: "a\n" * lines for path, lines in sources.items()}
+        file = File("README.md", TABLE, frozenset(texts), lambda wanted: texts[wanted])
+        return [finding.text for finding in size(file)]
+
+    def test_a_component_of_all_the_lines_it_may_have_passes(self) -> None:
+        sources = {"storage/a.cpp": LINES_MAX - 1, "storage/include/a.hpp": 1}
+        self.assertEqual(self.found(sources), [])
+
+    def test_a_component_above_is_found(self) -> None:
+        sources = {"storage/a.cpp": LINES_MAX, "storage/include/a.hpp": 1}
+        self.assertEqual(
+            self.found(sources), [f"storage/ has {LINES_MAX + 1} lines, more than 3000: split it"]
+        )
+
+    def test_components_in_its_folder_count_for_themselves(self) -> None:
+        sources = {"storage/a.cpp": LINES_MAX, "storage/records/src/error.cpp": LINES_MAX}
+        self.assertEqual(self.found(sources), [])
+
+    def test_texts_that_are_no_source_do_not_count(self) -> None:
+        sources = {"storage/a.cpp": LINES_MAX, "storage/README.md": LINES_MAX}
+        self.assertEqual(self.found(sources), [])
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@
 #include "torchwatch/evidence/context.hpp"
 #include "torchwatch/records/words.hpp"
 
-namespace torchwatch::evidence {
+namespace torchwatch::lookup {
 
 /// What a search can find.
 enum class FoundKind {
@@ -46,16 +46,16 @@ inline constexpr std::size_t kSearchMax = 200;
 /// those of what was asked, which strangers do not see. At most `limit`, those that the words name
 /// best first. Workloads of the suite are found before they have values, too; a suite that cannot
 /// be read, or is empty, adds none. Errors: of storage.
-Result<std::vector<Found>> look_up(const Context&, const std::string& words, std::size_t limit,
-                                   const Suite& suite = {});
+Result<std::vector<Found>> look_up(const evidence::Context&, const std::string& words,
+                                   std::size_t limit, const Suite& suite = {});
 
-}  // namespace torchwatch::evidence
+}  // namespace torchwatch::lookup
 
 namespace torchwatch {
 
 template <>
-struct Words<evidence::FoundKind> {
-  using enum evidence::FoundKind;
+struct Words<lookup::FoundKind> {
+  using enum lookup::FoundKind;
   static constexpr std::string_view kKind = "kind of what is found";
   static constexpr std::array kAll{Word{workload, "workload"},   Word{series, "series"},
                                    Word{build, "build"},         Word{commit, "commit"},

@@ -1,4 +1,4 @@
-#include "torchwatch/evidence/lookup.hpp"
+#include "torchwatch/lookup/lookup.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -20,7 +20,7 @@
 #include "torchwatch/storage/incident_store.hpp"
 #include "torchwatch/storage/request_store.hpp"
 
-namespace torchwatch::evidence {
+namespace torchwatch::lookup {
 namespace {
 
 using storage::Id;
@@ -95,7 +95,8 @@ std::string text_of(const storage::MachineRow& machine) {
 /// Gathers what is found, each with its rank.
 class Search {
  public:
-  Search(const Context& context, Terms words) : context_(context), words_(std::move(words)) {}
+  Search(const evidence::Context& context, Terms words)
+      : context_(context), words_(std::move(words)) {}
 
   Result<std::vector<Found>> run(std::size_t limit, const Suite& suite) {
     TW_TRY_VOID(add_numbered());
@@ -201,7 +202,7 @@ class Search {
     storage::ComparisonStore comparisons(context_.database);
     int matches = 0;
     for (const auto& build : builds) {
-      const auto name = name_of(build, context_);
+      const auto name = evidence::name_of(build, context_);
       int rank = std::max(rank_of(words_, name), rank_of(words_, build.version));
       if (const auto sha = sha_in(words_); sha && build.trunk_commit.starts_with(*sha)) rank = 2;
       if (rank == 0) continue;
@@ -324,7 +325,7 @@ class Search {
     return {};
   }
 
-  const Context& context_;
+  const evidence::Context& context_;
   Terms words_;
   std::vector<Ranked> ranked_;
   std::set<std::string> known_;  ///< what was found already
@@ -332,7 +333,7 @@ class Search {
 
 }  // namespace
 
-Result<std::vector<Found>> look_up(const Context& context, const std::string& words,
+Result<std::vector<Found>> look_up(const evidence::Context& context, const std::string& words,
                                    std::size_t limit, const Suite& suite) {
   std::istringstream text(lower(words));
   Terms each;
@@ -341,4 +342,4 @@ Result<std::vector<Found>> look_up(const Context& context, const std::string& wo
   return Search(context, std::move(each)).run(limit, suite);
 }
 
-}  // namespace torchwatch::evidence
+}  // namespace torchwatch::lookup

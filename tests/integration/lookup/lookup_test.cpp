@@ -1,4 +1,4 @@
-#include "torchwatch/evidence/lookup.hpp"
+#include "torchwatch/lookup/lookup.hpp"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
@@ -14,8 +14,8 @@
 
 using namespace torchwatch;
 using comparison::Stage;
-using evidence::Found;
-using evidence::FoundKind;
+using lookup::Found;
+using lookup::FoundKind;
 
 namespace {
 
@@ -72,7 +72,7 @@ struct Known : EvidenceRows {
   }
 
   std::vector<Found> find(const std::string& words, std::size_t limit = 50) const {
-    return evidence::look_up(context, words, limit).value();
+    return lookup::look_up(context, words, limit).value();
   }
 
   Id baseline = add_build("2.14.0.dev20260816");
@@ -202,12 +202,12 @@ TEST_CASE("at most the limit is found") {
 
 TEST_CASE("a workload of the suite is found before it has values, and one with values once") {
   const Known known;
-  const evidence::Suite suite = [] {
+  const lookup::Suite suite = [] {
     return Result<nlohmann::json>(
         nlohmann::json::array({{{"name", "vgg16"}}, {{"name", "resnet18"}}}));
   };
   const auto find = [&](const std::string& words) {
-    return evidence::look_up(known.context, words, 50, suite).value();
+    return lookup::look_up(known.context, words, 50, suite).value();
   };
   CHECK(has(find("vgg"), FoundKind::workload, "vgg16"));
   CHECK(std::ranges::count(find("resnet18"), FoundKind::workload, &Found::kind) == 1);
