@@ -5,6 +5,7 @@ them."""
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 from git_call import git
 from python_nightlies import PYTHON, Contents, Nightly, contents_of, repack
@@ -17,33 +18,63 @@ KINDS = (REGRESSION, LEAK, RESULT)  # of the incidents that a day may bring
 Planted = Mapping[int, str]
 """What is wrong with a commit, by its place: the kind of incident."""
 
+
+class Edit(NamedTuple):
+    """What a planted commit changes: the first place of a file that reads like `before`."""
+
+    file: str
+    before: str
+    after: str
+
+
 TOUCHED = (
+    "torch/_inductor/output_code.py",
     "torch/autograd/__init__.py",
     "torch/nn/functional.py",
     "torch/nn/modules/linear.py",
     "torch/optim/adam.py",
     "torch/optim/optimizer.py",
 )
-# What Adam computes for each parameter, computed in vain many times over. Forty times make three of
-# a step: no noise hides that. Six add a third.
-FORTY, A_THIRD = 40, 6
-SLOW_BEFORE = "    for i, param in enumerate(params):\n        grad = grads[i] if not maximize"
-SLOW = """    for exp_avg_sq in exp_avg_sqs:
+
+
+def _before(file: str, place: str, added: str) -> Edit:
+    return Edit(file, place, added + place)
+
+
+def _slow_adam(times: int) -> Edit:
+    """What Adam computes for each parameter, computed in vain many times over."""
+    return _before(
+        "torch/optim/adam.py",
+        "    for i, param in enumerate(params):\n        grad = grads[i] if not maximize",
+        f"""    for exp_avg_sq in exp_avg_sqs:
         for _ in range({times}):
             exp_avg_sq.sqrt().add_(eps)
 
-"""
-# Too small to be seen in the time.
-LEAK_BEFORE = "    if retain_graph is None:\n        retain_graph = create_graph\n"
-LEAK_TEXT = "    backward.__dict__.setdefault('kept', []).append(bytearray(8192))\n"
-# Weights begin 2 % larger, which costs no time.
-CHANGE_BEFORE = "kaiming_uniform_(self.weight, a=math.sqrt(5))"
-CHANGE = "kaiming_uniform_(self.weight, a=math.sqrt(4.8))"
+""",
+    )
 
+
+# Forty times make three of a step: no noise hides that. Six add a third.
+ADAM_TIMES_THREE, ADAM_A_THIRD = _slow_adam(40), _slow_adam(6)
+# What describes a compiled graph, spelled anew at each call. Nine times add a third to a call.
+COMPILED_A_THIRD = _before(
+    "torch/_inductor/output_code.py",
+    "        compile_context_for_autotune_cache = self._compile_context\n",
+    "        for _ in range(9):\n            repr(self.fx_kwargs)\n",
+)
 EDITS = {
-    REGRESSION: ("torch/optim/adam.py", SLOW_BEFORE, SLOW + SLOW_BEFORE),
-    LEAK: ("torch/autograd/__init__.py", LEAK_BEFORE, LEAK_TEXT + LEAK_BEFORE),
-    RESULT: ("torch/nn/modules/linear.py", CHANGE_BEFORE, CHANGE),
+    # Too small to be seen in the time.
+    LEAK: _before(
+        "torch/autograd/__init__.py",
+        "    if retain_graph is None:\n        retain_graph = create_graph\n",
+        "    backward.__dict__.setdefault('kept', []).append(bytearray(8192))\n",
+    ),
+    # Weights begin 2 % larger, which costs no time.
+    RESULT: Edit(
+        "torch/nn/modules/linear.py",
+        "kaiming_uniform_(self.weight, a=math.sqrt(5))",
+        "kaiming_uniform_(self.weight, a=math.sqrt(4.8))",
+    ),
 }
 
 MODEL = """
@@ -102,31 +133,31 @@ outputs = true
 """
 
 
-def _replaced(text: str, old: str, new: str) -> str:
-    """The text with the first place that reads like `old` changed."""
-    if old not in text:
-        raise AssertionError(f"{old!r} is not in this release any more")
-    return text.replace(old, new, 1)
+def _edited(edit: Edit, contents: Contents) -> Contents:
+    text = contents[edit.file]
+    if edit.before not in text:
+        raise AssertionError(f"{edit.before!r} is not in this release any more")
+    return {edit.file: text.replace(edit.before, edit.after, 1)}
 
 
-def changed(number: int, planted: Planted, contents: Contents, slow_times: int) -> Contents:
+def changed(number: int, planted: Planted, contents: Contents, slow: Edit) -> Contents:
     """The files that a commit changes."""
     if number in planted:
-        name, old, new = EDITS[planted[number]]
-        return {name: _replaced(contents[name], old, new.replace("{times}", str(slow_times)))}
+        edits = EDITS | {REGRESSION: slow}
+        return _edited(edits[planted[number]], contents)
     name = TOUCHED[number % len(TOUCHED)]
     return {name: contents[name] + f"# Reworded in commit {number}.\n"}
 
 
 def write_repository(
-    folder: Path, planted: Planted, contents: Contents, slow_times: int
+    folder: Path, planted: Planted, contents: Contents, slow: Edit
 ) -> tuple[list[str], Contents]:
     """Commits the day; the shas of its commits, and the files as the last one leaves them."""
     folder.mkdir()
     git(folder, "init", "--quiet", "--initial-branch", "main")
     shas = []
     for number in range(COMMITS):
-        changes = changed(number, planted, contents, slow_times) if number > 0 else contents
+        changes = changed(number, planted, contents, slow) if number > 0 else contents
         contents = contents | changes
         for name, text in changes.items():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -137,11 +168,13 @@ def write_repository(
     return shas, contents
 
 
-def write(folder: Path, wheel: Path, planted: Planted, slow_times: int = FORTY) -> dict[str, str]:
-    """Repository, wheels and model of a day, in a folder that has none; slow_times: how often the
-    slow commit computes in vain. Returns the commits that are planted, by kind."""
+def write(
+    folder: Path, wheel: Path, planted: Planted, slow: Edit = ADAM_TIMES_THREE
+) -> dict[str, str]:
+    """Repository, wheels and model of a day, in a folder that has none; slow: what the commit does
+    that makes a step longer. Returns the commits that are planted, by kind."""
     first = contents_of(wheel, TOUCHED)
-    shas, last = write_repository(folder / "pytorch", planted, first, slow_times)
+    shas, last = write_repository(folder / "pytorch", planted, first, slow)
     for day, sha, contents in ((16, shas[0], first), (17, shas[-1], last)):
         repack(wheel, folder, Nightly(f"2.14.0.dev202608{day}+cpu", sha, contents))
     shutil.copy(CHECKOUT / "deploy" / "workloads" / "torchwatch_workload.py", folder)

@@ -10,8 +10,7 @@ CheckResult check_externals(const config::Config& config) {
     const executor::ExternalCommand command{
         .words = external.command,
         .readable = {external.readable.begin(), external.readable.end()}};
-    auto reason = executor::why_not_startable(command);
-    if (reason.empty()) reason = executor::missing_file_of(command);
+    const auto reason = executor::what_is_wrong(command);
     if (reason.empty()) continue;
     if (result.found.empty()) {
       result.remedy = "then run `torchwatch workload verify " + external.name + "`";

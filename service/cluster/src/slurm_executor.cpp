@@ -45,7 +45,7 @@ std::vector<executor::RunOutcome> killed(const orders::Order& order, const std::
   const executor::RunFailure failure{
       .reason = "ended by Slurm's memory limit: " + last_message(messages),
       .output = {},
-      .is_killed = true};
+      .kind = executor::FailureKind::killed};
   return std::vector<executor::RunOutcome>(order.block.runs.size(), failure);
 }
 

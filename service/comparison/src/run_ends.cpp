@@ -30,7 +30,8 @@ executor::RunOutcome outcome_without(const Result<packages::Outcome>& outcome) {
     return unsupported(refusal->reason);
   }
   const auto& [reason, is_killed] = std::get<packages::Failed>(*outcome);
-  return executor::RunFailure{.reason = reason, .output = {}, .is_killed = is_killed};
+  const auto kind = is_killed ? executor::FailureKind::killed : executor::FailureKind::other;
+  return executor::RunFailure{.reason = reason, .output = {}, .kind = kind};
 }
 
 executor::RunOutcome answered(executor::RunOutcome outcome, const std::string& token) {
@@ -49,7 +50,7 @@ void add_compilation(const packages::Package& package, Pass pass, executor::RunO
 
 bool is_killed(const executor::RunOutcome& outcome) {
   const auto* failure = std::get_if<executor::RunFailure>(&outcome);
-  return failure != nullptr && failure->is_killed;
+  return failure != nullptr && failure->kind == executor::FailureKind::killed;
 }
 
 storage::AttemptEnd end_of(const executor::RunSpec& run, const executor::RunOutcome& outcome,

@@ -3,15 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <sstream>
-#include <string_view>
 #include <thread>
 
+#include "misfortune.hpp"
 #include "partner.hpp"
 #include "torchwatch/detect/output_verdict.hpp"
 #include "torchwatch/executor/external_command.hpp"
 #include "torchwatch/figures/figures.hpp"
-#include "torchwatch/records/printable.hpp"
 
 namespace torchwatch::conformance {
 namespace {
@@ -24,7 +22,6 @@ constexpr std::int64_t kHourNs = 3'600'000'000'000;
 constexpr milliseconds kShortLimit{3'000};
 constexpr int kLevels = 20;  ///< of memory: two blocks
 constexpr double kPeaksApart = 0.2;
-constexpr std::size_t kPrintedMax = 200;  ///< characters of a line that a command printed
 
 /// What the checks ask with: each request gets an attempt of its own.
 class Asking {
@@ -91,54 +88,6 @@ class Asking {
   std::stop_token stop_;
 };
 
-const RunResult* ok_result(const executor::RunOutcome& outcome) {
-  const auto* result = std::get_if<RunResult>(&outcome);
-  return result != nullptr && result->status == RunStatus::ok ? result : nullptr;
-}
-
-bool contains(std::string_view text, std::string_view part) {
-  return text.find(part) != std::string_view::npos;
-}
-
-/// The last line of what was printed, with the last place in a source that Python named before it.
-std::string last_words(const std::string& printed) {
-  std::istringstream lines(printed);
-  std::string last;
-  std::string place;
-  for (std::string line; std::getline(lines, line);) {
-    const auto begin = line.find_first_not_of(' ');
-    if (begin == std::string::npos) continue;
-    last = line.substr(begin);
-    if (last.starts_with("File \"")) place = last;
-  }
-  if (last.empty()) return {};
-  last = elided(last, kPrintedMax);
-  return "; it printed: " + last + (place.empty() || place == last ? "" : " (" + place + ")");
-}
-
-/// What came, where it was no result that is ok.
-std::string misfortune(const executor::RunOutcome& outcome) {
-  if (const auto* failure = std::get_if<executor::RunFailure>(&outcome)) {
-    return failure->reason + last_words(failure->output);
-  }
-  const auto& result = std::get<RunResult>(outcome);
-  return std::string(to_string(result.status)) + ": " + result.reason;
-}
-
-/// What to do about a misfortune; `otherwise` where it is about the answer.
-std::string remedy_of(std::string_view came, std::string_view otherwise) {
-  if (contains(came, "ModuleNotFoundError") || contains(came, "No such file or directory")) {
-    return "name the file or its folder in `readable`: the sandbox hides what is not";
-  }
-  if (contains(came, "left no result")) {
-    return "write the result to the path in the last argument; a workload in Python ends with "
-           "serve(make)";
-  }
-  if (contains(came, "output limit")) return "print less: what a run prints is kept for its errors";
-  if (came.starts_with("exit status")) return "correct the program: it ended before it answered";
-  return std::string(otherwise);
-}
-
 std::string samples_of(const RunResult& result) {
   return figures::count(result.samples_ns.size(), "sample") + " of " +
          figures::count(static_cast<std::size_t>(result.iterations_per_sample), "iteration") +
@@ -164,7 +113,7 @@ Result<Finding> check_timing(const Asking& asking) {
   const auto* result = ok_result(outcome);
   const auto came = result != nullptr ? samples_of(*result) : misfortune(outcome);
   return finding("timing", "the pass timing, 3 to 10 samples", result != nullptr, came,
-                 remedy_of(came,
+                 remedy_of(outcome,
                            "answer with status ok, samples_ns and their median as values.time, in "
                            "whole nanoseconds"));
 }
@@ -281,9 +230,9 @@ Result<Finding> check_memory(const Asking& asking) {
   const std::string asked =
       "the pass memory twice, with " + std::to_string(spec.request.leak_iterations) + " levels";
   if (one == nullptr || other == nullptr) {
-    const auto misfortunes = misfortune(one == nullptr ? first : second);
-    return finding("memory", asked, false, misfortunes,
-                   remedy_of(misfortunes,
+    const auto& broken = one == nullptr ? first : second;
+    return finding("memory", asked, false, misfortune(broken),
+                   remedy_of(broken,
                              "answer with the metrics that the request names, in bytes, or take "
                              "what is not stated out of `metrics`"));
   }
@@ -356,6 +305,23 @@ using Check = Result<Finding> (*)(const Asking&);
 constexpr std::array<Check, 6> kChecks{check_attempts, check_enough,  check_batches,
                                        check_limit,    check_variant, check_other_pass};
 
+/// The checks behind the first, those first that show what is written wrong rather than timed
+/// wrong.
+std::vector<Check> checks_of(const Asking& asking, bool is_timed) {
+  std::vector<Check> checks;
+  const bool has_outputs = asking.states(Metric::output_difference);
+  if (asking.metrics_of(Pass::memory).size() > (has_outputs ? 1U : 0U)) {
+    checks.push_back(check_memory);
+  }
+  if (has_outputs) checks.push_back(check_outputs);
+  if (!is_timed) return checks;
+  checks.insert(checks.end(), kChecks.begin(), kChecks.end());
+  if (asking.subject().configuration.device == Device::cpu) {
+    checks.insert(checks.end(), {check_turns, check_pair});
+  }
+  return checks;
+}
+
 }  // namespace
 
 Result<std::vector<Finding>> verify(executor::Executor& executor, const Subject& subject,
@@ -368,27 +334,18 @@ Result<std::vector<Finding>> verify(executor::Executor& executor, const Subject&
     if (heard) heard(found);
     findings.push_back(std::move(found));
   };
-  auto reason = executor::why_not_startable(subject.command);
-  if (reason.empty()) reason = executor::missing_file_of(subject.command);
-  add(finding("start", "a program that can be started", reason.empty(),
-              reason.empty() ? "it can" : reason, "do as that says"));
-  if (!reason.empty()) return findings;
-  std::vector<Check> checks;
-  if (!asking.metrics_of(Pass::timing).empty()) {
+  const auto wrong = executor::what_is_wrong(subject.command);
+  add(finding("start", "a program that can be started", wrong.empty(),
+              wrong.empty() ? "it can" : wrong,
+              "correct `command` or `readable` of its [[suite.external]]"));
+  if (!wrong.empty()) return findings;
+  const bool is_timed = !asking.metrics_of(Pass::timing).empty();
+  if (is_timed) {
     TW_TRY(auto timed, check_timing(asking));
     add(std::move(timed));
     if (!findings.back().holds) return findings;
-    checks.assign(kChecks.begin(), kChecks.end());
-    if (subject.configuration.device == Device::cpu) {
-      checks.insert(checks.end(), {check_turns, check_pair});
-    }
   }
-  const bool has_outputs = asking.states(Metric::output_difference);
-  if (asking.metrics_of(Pass::memory).size() > (has_outputs ? 1U : 0U)) {
-    checks.push_back(check_memory);
-  }
-  if (has_outputs) checks.push_back(check_outputs);
-  for (const auto check : checks) {
+  for (const auto check : checks_of(asking, is_timed)) {
     TW_TRY(auto found, check(asking));
     add(std::move(found));
   }

@@ -40,6 +40,21 @@ bool is_executable(const fs::path& file) {
   return fs::is_regular_file(file, ignored) && access(file.c_str(), X_OK) == 0;
 }
 
+/// Which argument or `readable` of a command is a path to nothing.
+std::string what_is_missing(const ExternalCommand& command) {
+  const auto is_missing = [](const fs::path& path) {
+    std::error_code ignored;
+    return path.is_absolute() && !fs::exists(path, ignored);
+  };
+  const auto argument = std::ranges::find_if(command.words, is_missing);
+  if (argument != command.words.end()) {
+    return "argument " + *argument + " does not exist: correct its path";
+  }
+  const auto readable = std::ranges::find_if(command.readable, is_missing);
+  if (readable == command.readable.end()) return {};
+  return "`readable` names " + readable->string() + ", which does not exist: correct its path";
+}
+
 }  // namespace
 
 std::string why_not_startable(const ExternalCommand& command) {
@@ -61,18 +76,9 @@ std::string why_not_startable(const ExternalCommand& command) {
          ", which is missing: install it, or correct the file's first line";
 }
 
-std::string missing_file_of(const ExternalCommand& command) {
-  const auto is_missing = [](const fs::path& path) {
-    std::error_code ignored;
-    return path.is_absolute() && !fs::exists(path, ignored);
-  };
-  const auto argument = std::ranges::find_if(command.words, is_missing);
-  if (argument != command.words.end()) {
-    return "argument " + *argument + " does not exist: correct its path";
-  }
-  const auto readable = std::ranges::find_if(command.readable, is_missing);
-  if (readable == command.readable.end()) return {};
-  return "`readable` names " + readable->string() + ", which does not exist: correct its path";
+std::string what_is_wrong(const ExternalCommand& command) {
+  auto reason = why_not_startable(command);
+  return reason.empty() ? what_is_missing(command) : reason;
 }
 
 void show_command(const ExternalCommand& command, const fs::path& tree, sandbox::Profile& profile) {

@@ -24,11 +24,12 @@ std::string readable_end(std::string_view output) {
   return text;
 }
 
-RunFailure failure(std::string reason, const process::ProcessOutcome& outcome) {
-  const auto* const signalled = std::get_if<process::Signalled>(&outcome.end);
-  return {.reason = std::move(reason),
-          .output = readable_end(outcome.output),
-          .is_killed = signalled != nullptr && signalled->signal == SIGKILL};
+FailureKind kind_of(const process::ProcessEnd& end) {
+  if (std::holds_alternative<process::Exited>(end)) return FailureKind::exited;
+  if (std::holds_alternative<process::OutputLimit>(end)) return FailureKind::flooded;
+  const auto* const signalled = std::get_if<process::Signalled>(&end);
+  const bool is_killed = signalled != nullptr && signalled->signal == SIGKILL;
+  return is_killed ? FailureKind::killed : FailureKind::other;
 }
 
 /// No process can have measured for longer than it lived.
@@ -61,14 +62,16 @@ Result<RunResult> believed(std::string_view text, const protocol::Request& reque
   return result;
 }
 
-std::string reason_of_disbelief(const Error& error) {
+RunFailure disbelieved(const Error& error) {
   switch (error.code) {
     case ErrorCode::not_found:
-      return "exited with 0 and left no result";
+      return {.reason = "exited with 0 and left no result",
+              .output = {},
+              .kind = FailureKind::unanswered};
     case ErrorCode::corrupt:
-      return printable("result is damaged: " + error.text());
+      return {.reason = printable("result is damaged: " + error.text()), .output = {}};
     default:
-      return printable("result cannot be believed: " + error.text());
+      return {.reason = printable("result cannot be believed: " + error.text()), .output = {}};
   }
 }
 
@@ -91,10 +94,16 @@ Result<RunOutcome> judge(const process::ProcessOutcome& outcome, const protocol:
   if (std::holds_alternative<process::Cancelled>(outcome.end)) {
     return fail(ErrorCode::cancelled, "the run was cancelled");
   }
-  if (!process::succeeded(outcome)) return failure(process::describe(outcome.end), outcome);
+  if (!process::succeeded(outcome)) {
+    return RunFailure{.reason = process::describe(outcome.end),
+                      .output = readable_end(outcome.output),
+                      .kind = kind_of(outcome.end)};
+  }
   auto result = read_result(result_file, request, outcome.duration + rounding);
-  if (!result) return failure(reason_of_disbelief(result.error()), outcome);
-  return std::move(*result);
+  if (result) return std::move(*result);
+  auto failure = disbelieved(result.error());
+  failure.output = readable_end(outcome.output);
+  return failure;
 }
 
 }  // namespace torchwatch::executor

@@ -125,11 +125,6 @@ Result<CarrySettings> settings_of(const json& object) {
   return settings;
 }
 
-bool flag_of(const json& object, const char* name) {
-  const auto found = object.find(name);
-  return found != object.end() && found->is_boolean() && found->get<bool>();
-}
-
 /// What the order does not name is nothing to send.
 Lack lack_of(const Order& order, const json& object) {
   const auto hashes = object.value("hashes", json::array());
@@ -147,16 +142,16 @@ Lack lack_of(const Order& order, const json& object) {
 executor::RunOutcome outcome_of(const json& object, const protocol::Request& request,
                                 std::chrono::nanoseconds waited) {
   if (!object.contains("result")) {
+    const auto kind = parse_word<executor::FailureKind>(text_of(object, "kind"));
     return executor::RunFailure{.reason = printable(text_of(object, "failure"), kReasonBytesMax),
                                 .output = printable(text_of(object, "output"), kOutputBytesMax),
-                                .is_killed = flag_of(object, "is_killed")};
+                                .kind = kind.value_or(executor::FailureKind::other)};
   }
   auto result = executor::believed(text_of(object, "result"), request, waited);
   if (result) return std::move(*result);
-  return executor::RunFailure{
-      .reason = printable(executor::reason_of_disbelief(result.error()), kReasonBytesMax),
-      .output = {},
-      .is_killed = false};
+  auto failure = executor::disbelieved(result.error());
+  failure.reason = printable(failure.reason, kReasonBytesMax);
+  return failure;
 }
 
 }  // namespace
@@ -224,7 +219,7 @@ std::string outcome_line(const std::string& attempt, const executor::RunOutcome&
     return line_of({{"attempt", attempt},
                     {"failure", failure->reason},
                     {"output", failure->output},
-                    {"is_killed", failure->is_killed}});
+                    {"kind", spelling(failure->kind)}});
   }
   // As a text: whoever reads it parses it with the limits of a result.
   return line_of(

@@ -10,7 +10,7 @@
 namespace torchwatch::orders {
 
 /// The version of orders and answers; another one is of another torchwatch.
-inline constexpr int kOrderSchema = 3;
+inline constexpr int kOrderSchema = 4;
 
 /// One line of JSON, with its end.
 std::string line_of(const nlohmann::json& object);

@@ -56,7 +56,7 @@ def lines(kept: Row) -> list[str]:
     return text
 
 
-def parse_options(description: str, folder: str) -> argparse.Namespace:
+def parser_of(description: str, folder: str) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--days", type=int, default=1, help="how many, each of a seed (default 1)")
     parser.add_argument("--first", type=int, default=1, metavar="SEED", help="(default 1)")
@@ -74,6 +74,10 @@ def parse_options(description: str, folder: str) -> argparse.Namespace:
     parser.add_argument(
         "--machine-lock", help="let only one service of this name measure at a time"
     )
+    return parser
+
+
+def parse(parser: argparse.ArgumentParser) -> argparse.Namespace:
     options = parser.parse_args()
     for path in ("folder", "libtorch", "torchwatch"):
         setattr(options, path, getattr(options, path).absolute())

@@ -1,16 +1,18 @@
 #!/usr/bin/env python3
 """Compares nightlies of real PyTorch between which forty commits change Python alone.
 
-    python_days.py [--days N] [--first SEED] [--clean]
+    python_days.py [--days N] [--first SEED] [--slow adam|compiled] [--clean]
 
-One commit makes training with Adam slower by a third, one leaks and one computes something else, at
-places drawn from the day's seed; on a clean day all forty change comments. The wheels of the
+One commit makes training with Adam slower by a third, or calls of compiled graphs (--slow); one
+leaks and one computes something else, at places drawn from the day's seed; on a clean day all forty
+change comments. The wheels of the
 nightlies are repacked from a release's, which pip fetches once, and served on this machine. A
 finished day is kept in FOLDER and shown again; one that was interrupted resumes. Needs 3 GB for
 each day.
 """
 
 import argparse
+import functools
 import os
 import random
 import shutil
@@ -31,6 +33,8 @@ from nightly_call import kept_row  # noqa: E402
 from python_nightlies import NotAtHand, fetch_wheel  # noqa: E402
 from wheel_index import Index  # noqa: E402
 
+SLOW = {"adam": python_day.ADAM_A_THIRD, "compiled": python_day.COMPILED_A_THIRD}
+
 
 def drawn(seed: int) -> dict[int, str]:
     """What is planted where. The first commit is the older nightly."""
@@ -38,15 +42,18 @@ def drawn(seed: int) -> dict[int, str]:
     return dict(zip(places, python_day.KINDS, strict=True))
 
 
-def make_day(folder: Path, wheel: Path, planted: dict[int, str]) -> dict[str, str]:
+def make_day(
+    folder: Path, wheel: Path, planted: dict[int, str], slow: python_day.Edit
+) -> dict[str, str]:
     shutil.rmtree(folder, ignore_errors=True)  # half a day
     folder.mkdir(parents=True)
-    return python_day.write(folder, wheel, planted, python_day.A_THIRD)
+    return python_day.write(folder, wheel, planted, slow)
 
 
 def row_of(folder: Path, seed: int, wheel: Path, options: argparse.Namespace) -> drawn_days.Row:
     planted = {} if options.clean else drawn(seed)
-    truth = drawn_days.kept_or_made(folder / "truth.json", lambda: make_day(folder, wheel, planted))
+    make = functools.partial(make_day, folder, wheel, planted, SLOW[options.slow])
+    truth = drawn_days.kept_or_made(folder / "truth.json", make)
     index = Index()
     for nightly in folder.glob("*.whl"):
         index.add_file(nightly)
@@ -71,7 +78,10 @@ def row_of(folder: Path, seed: int, wheel: Path, options: argparse.Namespace) ->
 
 
 def main() -> None:
-    options = drawn_days.parse_options(__doc__.splitlines()[0], "python-days")
+    parser = drawn_days.parser_of(__doc__.splitlines()[0], "python-days")
+    parser.add_argument("--slow", choices=SLOW, default="adam", help="what gets slower (adam)")
+    options = drawn_days.parse(parser)
+    options.folder /= options.slow
     os.environ["no_proxy"] = "127.0.0.1"  # the index is on this machine
     try:
         wheel = fetch_wheel(CHECKOUT / "build" / "python_day_wheel")

@@ -75,7 +75,8 @@ def row_of(folder: Path, seed: int, options: argparse.Namespace) -> drawn_days.R
 
 
 def main() -> None:
-    options = drawn_days.parse_options(" ".join(__doc__.split("\n\n")[0].split()), "result-days")
+    description = " ".join(__doc__.split("\n\n")[0].split())
+    options = drawn_days.parse(drawn_days.parser_of(description, "result-days"))
     drawn_days.carry_out(options, lambda folder, seed: row_of(folder, seed, options))
 
 

@@ -67,6 +67,18 @@ class PythonDays(unittest.TestCase):
             self.assertTrue(all(0 < place < python_day.COMMITS for place in planted))
         self.assertGreater(len({tuple(planted) for planted in days}), len(SEEDS) / 2)
 
+    def test_a_commit_changes_one_file_of_the_day_at_one_place(self) -> None:
+        for slow in python_days.SLOW.values():
+            edits = {**python_day.EDITS, python_day.REGRESSION: slow}
+            contents = dict.fromkeys(python_day.TOUCHED, "begin\n")
+            for edit in edits.values():
+                contents[edit.file] += edit.before + "end\n"
+            for number, kind in enumerate(python_day.KINDS):
+                found = python_day.changed(number, {number: kind}, contents, slow)
+                edit = edits[kind]
+                text = contents[edit.file].replace(edit.before, edit.after)
+                self.assertEqual(found, {edit.file: text}, kind)
+
 
 class ResultDays(unittest.TestCase):
     def kernels(self, seed: int, is_planted: bool) -> list[str]:

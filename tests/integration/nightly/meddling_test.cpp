@@ -65,8 +65,9 @@ class Meddling final : public executor::Executor {
 class Killing final : public executor::Executor {
  public:
   Result<executor::RunOutcome> run(const executor::RunSpec&, std::stop_token) override {
+    const auto kind = is_killing ? executor::FailureKind::killed : executor::FailureKind::other;
     return executor::RunFailure{
-        .reason = "killed by signal 9 (SIGKILL)", .output = {}, .is_killed = is_killing};
+        .reason = "killed by signal 9 (SIGKILL)", .output = {}, .kind = kind};
   }
   Result<std::array<executor::RunOutcome, 2>> run_pair(std::array<executor::RunSpec, 2>,
                                                        std::stop_token) override {

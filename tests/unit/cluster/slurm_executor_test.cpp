@@ -165,7 +165,7 @@ TEST_CASE("a run that Slurm's memory limit ends is a run that failed, killed fro
   SlurmExecutor executor(slurm.processes, slurm.clock, slurm.settings());
   const auto outcome = executor.run(test::sample_run("a"), {});
   REQUIRE(outcome);
-  CHECK(std::get<executor::RunFailure>(*outcome).is_killed);
+  CHECK(std::get<executor::RunFailure>(*outcome).kind == executor::FailureKind::killed);
 }
 
 TEST_CASE(

@@ -4,6 +4,7 @@
 #include "torchwatch/records/printable.hpp"
 
 using namespace torchwatch;
+using executor::FailureKind;
 using executor::LocalExecutor;
 using executor::RunFailure;
 
@@ -59,6 +60,18 @@ TEST_CASE("how a runner ended comes before what it wrote") {
   CHECK(mentions(failure_of(test::writes(good_json(), process::Abandoned{})), "SIGKILL"));
 }
 
+TEST_CASE("of which kind a failure is follows from how its runner ended") {
+  const auto kind_of = [](process::ProcessEnd end) {
+    return failure_of(test::writes(good_json(), std::move(end))).kind;
+  };
+  CHECK(kind_of(process::Exited{3}) == FailureKind::exited);
+  CHECK(kind_of(process::OutputLimit{}) == FailureKind::flooded);
+  CHECK(kind_of(process::Signalled{9}) == FailureKind::killed);
+  CHECK(kind_of(process::Signalled{11}) == FailureKind::other);
+  CHECK(kind_of(process::TimedOut{}) == FailureKind::other);
+  CHECK(failure_of(test::writes("")).kind == FailureKind::other);
+}
+
 TEST_CASE("a runner that never started is the executor's failure, not the run's") {
   const auto outcome = outcome_of(test::writes("", process::SpawnFailed{"no such file"}));
   REQUIRE_FALSE(outcome);
@@ -72,6 +85,7 @@ TEST_CASE(
     return test::ended(process::Exited{0});
   };
   CHECK(mentions(failure_of(nothing), "left no result"));
+  CHECK(failure_of(nothing).kind == FailureKind::unanswered);
   const std::string whole = good_json();
   CHECK(mentions(failure_of(test::writes("")), "damaged"));
   CHECK(mentions(failure_of(test::writes(whole.substr(0, whole.size() / 2))), "damaged"));

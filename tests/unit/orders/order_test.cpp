@@ -9,6 +9,7 @@
 
 using namespace torchwatch;
 using namespace torchwatch::orders;
+using executor::FailureKind;
 using executor::RunFailure;
 using namespace std::chrono_literals;
 using test::sample_order;
@@ -82,13 +83,14 @@ TEST_CASE("a whole answer has an outcome for each run, in the order of the runs"
   const auto order = sample_order({"a", "b"});
   auto turned =
       greeting_line(order, "n2") + outcome_line("b", test::believable("b")) +
-      outcome_line("a", RunFailure{.reason = "crashed", .output = "x", .is_killed = true}) +
+      outcome_line("a",
+                   RunFailure{.reason = "crashed", .output = "x", .kind = FailureKind::killed}) +
       ended_line(order);
   const auto answer = parse_answer(order, turned, 1s);
   REQUIRE(answer.is_whole());
   CHECK(answer.node == "n2");
   CHECK(failure_of(answer) == "crashed");
-  CHECK(std::get<RunFailure>(answer.outcomes[0]).is_killed);
+  CHECK(std::get<RunFailure>(answer.outcomes[0]).kind == FailureKind::killed);
   CHECK(std::get<RunResult>(answer.outcomes[1]).attempt == "b");
 }
 

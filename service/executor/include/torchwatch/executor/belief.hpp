@@ -14,7 +14,7 @@ namespace torchwatch::executor {
 Result<RunResult> believed(std::string_view text, const protocol::Request& request,
                            std::chrono::nanoseconds lived);
 
-/// Returns the reason of the run's failure where its result cannot be believed.
-std::string reason_of_disbelief(const Error&);
+/// Returns the failure of a run whose result cannot be believed, or that left none. Pure.
+RunFailure disbelieved(const Error&);
 
 }  // namespace torchwatch::executor

@@ -15,6 +15,7 @@
 #include "torchwatch/protocol/result.hpp"
 #include "torchwatch/records/error.hpp"
 #include "torchwatch/records/machine_class.hpp"
+#include "torchwatch/records/words.hpp"
 
 namespace torchwatch::executor {
 
@@ -40,12 +41,20 @@ struct RunSpec {
   std::map<std::string, std::string> environment = {};
 };
 
+/// How a run failed, where something else than its reason follows from it.
+enum class FailureKind {
+  other,      ///< all that its reason tells alone: a crash, a hang, a lie
+  killed,     ///< by SIGKILL, which comes from outside: the kernel, short of memory, or a person
+  exited,     ///< with another status than 0
+  flooded,    ///< printed more than it may
+  unanswered  ///< exited with 0 and left no result
+};
+
 /// A run that took place and left no usable result: it crashed, hung, flooded, or lied.
 struct RunFailure {
   std::string reason;  ///< "killed by signal 11 (SIGSEGV)", "result of another attempt", ...
   std::string output;  ///< the end of what it printed
-  /// By SIGKILL, which comes from outside: the kernel, when memory runs out, or a person.
-  bool is_killed = false;
+  FailureKind kind = FailureKind::other;
 };
 
 using RunOutcome = std::variant<protocol::RunResult, RunFailure>;
@@ -98,3 +107,16 @@ class Lanes {
 };
 
 }  // namespace torchwatch::executor
+
+namespace torchwatch {
+
+template <>
+struct Words<executor::FailureKind> {
+  using enum executor::FailureKind;
+  static constexpr std::string_view kKind = "kind of failure";
+  static constexpr std::array kAll{Word{other, "other"}, Word{killed, "killed"},
+                                   Word{exited, "exited"}, Word{flooded, "flooded"},
+                                   Word{unanswered, "unanswered"}};
+};
+
+}  // namespace torchwatch

@@ -16,9 +16,10 @@ inline constexpr const char* kTreeVariable = "TORCHWATCH_TREE";
 /// where it can.
 std::string why_not_startable(const ExternalCommand&);
 
-/// Returns which argument or `readable` of a command is a path to nothing, with what to do: the
-/// sandbox of a run cannot show it. Empty where there is none.
-std::string missing_file_of(const ExternalCommand&);
+/// Returns why a command is wrong as it is written, with what to do: it cannot be started, or an
+/// argument or `readable` is a path to nothing, which the sandbox of a run cannot show. Empty where
+/// it is right.
+std::string what_is_wrong(const ExternalCommand&);
 
 /// Adds what an external workload sees to the profile of a run: the tree of the build, its command
 /// and the files that this names, the interpreter of a script.
