@@ -2,6 +2,7 @@
 nightlies that begin and end it, and the configuration of a service that measures a small model in
 them."""
 
+import json
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
@@ -113,8 +114,8 @@ repository = "pytorch"
 [build]
 recipe = "{checkout}/deploy/recipes/python"
 [suite]
-workloads = ["mymodel"]
-configurations = ["cpu-train"]
+workloads = {workloads}
+configurations = {configurations}
 [[suite.external]]
 name = "mymodel"
 command = ["{python}", "./mymodel.py"]
@@ -182,6 +183,17 @@ def write(
     return {kind: shas[number] for number, kind in planted.items()}
 
 
-def configuration(index: str) -> str:
-    """For a service in the day's folder; index: the URL that serves its wheels."""
-    return CONFIGURATION.format(index=index, checkout=CHECKOUT, python=PYTHON)
+def configuration(index: str, *, is_compiled: bool = False) -> str:
+    """For a service in the day's folder; index: the URL that serves its wheels; is_compiled: its
+    comparisons measure the workload that is compiled, too."""
+    workloads, configurations = ["mymodel"], ["cpu-train"]
+    if is_compiled:
+        workloads.append("compiled")
+        configurations.append("cpu-infer")
+    return CONFIGURATION.format(
+        index=index,
+        checkout=CHECKOUT,
+        python=PYTHON,
+        workloads=json.dumps(workloads),
+        configurations=json.dumps(configurations),
+    )

@@ -57,7 +57,7 @@ def row_of(folder: Path, seed: int, wheel: Path, options: argparse.Namespace) ->
     index = Index()
     for nightly in folder.glob("*.whl"):
         index.add_file(nightly)
-    text = python_day.configuration(index.url)
+    text = python_day.configuration(index.url, is_compiled=options.slow == "compiled")
     if options.machine_lock:
         text += f'[executor]\nmachine_lock = "{options.machine_lock}"\n'
 

@@ -1,4 +1,5 @@
 import sys
+import tomllib
 import unittest
 from pathlib import Path
 from typing import Any
@@ -78,6 +79,20 @@ class PythonDays(unittest.TestCase):
                 edit = edits[kind]
                 text = contents[edit.file].replace(edit.before, edit.after)
                 self.assertEqual(found, {edit.file: text}, kind)
+
+    def test_what_gets_slower_is_measured(self) -> None:
+        eager, compiled = (
+            tomllib.loads(python_day.configuration("http://127.0.0.1:1/", is_compiled=each))
+            for each in (False, True)
+        )
+        self.assertEqual(eager["suite"]["workloads"], ["mymodel"])
+        self.assertEqual(compiled["suite"]["workloads"], ["mymodel", "compiled"])
+        for settings in (eager, compiled):
+            modes = {each["name"]: each["modes"] for each in settings["suite"]["external"]}
+            asked = {
+                f"cpu-{mode}" for name in settings["suite"]["workloads"] for mode in modes[name]
+            }
+            self.assertEqual(asked, set(settings["suite"]["configurations"]))
 
 
 class ResultDays(unittest.TestCase):
