@@ -42,6 +42,8 @@ IDLE_LIMIT_S = 0.25  # longer than threads of OpenMP wait actively
 BLOCK = 10  # levels of memory; growth shows in the lowest level of each block
 HEAP_SLOPE_MIN = 1024
 FIRST_ELEMENTS = 8  # of an output, stated one by one
+OUTPUTS_MAX = 1024  # as many as torchwatch reads
+OUTPUT_NAME_BYTES_MAX = 400
 BESIDE_TIME = ("first_iteration", "throughput")  # stated with a time, asked for or not
 
 Step = Callable[[], object]
@@ -142,18 +144,31 @@ def is_enough(request: dict[str, Any], samples: list[int], measured_ns: int) -> 
     return measured_ns >= request["enough_ns"] and len(samples) >= request["iterations_min"]
 
 
-def time_steps(step: Step, count: int) -> int:
-    begin = time.perf_counter_ns()
-    for _ in range(count):
-        step()
-    return max(1, time.perf_counter_ns() - begin)
+@dataclass(frozen=True)
+class Timer:
+    """Times iterations to their end, which on a GPU comes behind that of their calls."""
+
+    step: Step
+    device: str
+
+    def wait(self) -> None:
+        if self.device == "cuda" and "torch" in sys.modules:
+            sys.modules["torch"].cuda.synchronize()
+
+    def run(self, count: int) -> int:
+        """Returns nanoseconds."""
+        begin = time.perf_counter_ns()
+        for _ in range(count):
+            self.step()
+        self.wait()
+        return max(1, time.perf_counter_ns() - begin)
 
 
-def iterations_to_fill(step: Step, least_ns: int, deadline: float) -> int:
+def iterations_to_fill(timer: Timer, least_ns: int, deadline: float) -> int:
     """How many iterations take that long, twice in a row: once may be a disturbance."""
     count = 1
     while count < ITERATIONS_PER_SAMPLE_MAX and time.monotonic() < deadline:
-        if all(time_steps(step, count) >= least_ns for _ in range(2)):
+        if all(timer.run(count) >= least_ns for _ in range(2)):
             break
         count *= 2
     return count
@@ -162,18 +177,18 @@ def iterations_to_fill(step: Step, least_ns: int, deadline: float) -> int:
 def timing(request: dict[str, Any], make: Callable[[], Step], deadline: float) -> dict[str, Any]:
     turns = Turns(request.get("interleave"))
     turns.acquire()  # the partner warms up before this process makes its workload
-    step = make()
-    first_ns = time_steps(step, 1)
-    for _ in range(request["warmup"] - 1):
-        step()
-    per_sample = iterations_to_fill(step, request["batch_below_ns"], deadline)
+    timer = Timer(make(), request["device"])
+    timer.wait()
+    first_ns = timer.run(1)
+    timer.run(max(0, request["warmup"] - 1))
+    per_sample = iterations_to_fill(timer, request["batch_below_ns"], deadline)
     samples: list[int] = []
     measured_ns = 0
     gc.collect()
     turns.hand_over()
     while not is_enough(request, samples, measured_ns):
         turns.acquire()
-        elapsed = time_steps(step, per_sample)
+        elapsed = timer.run(per_sample)
         measured_ns += elapsed
         samples.append(max(1, elapsed // per_sample))
         turns.hand_over()
@@ -270,9 +285,19 @@ def output_of(name: str, value: Any) -> dict[str, Any]:
 
 def outputs_of(step: Step) -> list[dict[str, Any]]:
     """What one iteration returned. Raises whatever it raises, and ValueError."""
-    outputs = [output_of(name, value) for name, value in parts_of(step())]
-    if not outputs:
+    parts = list(parts_of(step()))
+    if not parts:
         raise ValueError("an iteration returned no tensor and no number")
+    if len(parts) > OUTPUTS_MAX:
+        raise ValueError(
+            f"an iteration returned {len(parts)} tensors and numbers: return {OUTPUTS_MAX} at most"
+        )
+    outputs = [output_of(name, value) for name, value in parts]
+    for output in outputs:
+        if len(output["name"].encode()) > OUTPUT_NAME_BYTES_MAX:
+            raise ValueError(
+                f"the name {output['name'][:40]}... is longer than {OUTPUT_NAME_BYTES_MAX} bytes"
+            )
     return outputs
 
 
@@ -297,6 +322,11 @@ def memory(request: dict[str, Any], make: Callable[[], Step], deadline: float) -
         step()
         gc.collect()
         levels.append(heap_bytes())
+    if len(levels) < min(2 * BLOCK, request["leak_iterations"]):
+        raise TimeoutError(
+            f"{len(levels)} of {request['leak_iterations']} levels for heap_growth within the time "
+            "limit: raise [measure] time_limit, or take heap_growth out of `metrics`"
+        )
     result: dict[str, Any] = {"values": values}
     if len(levels) >= 2 * BLOCK:
         values["heap_growth"] = growth_of(levels)

@@ -39,6 +39,8 @@ def other_build(tree: Path, folder: Path, number: int) -> Path:
 
 
 def text_of(row: dict[str, Any]) -> str:
+    if row["ratio"] is None or row["interval"] is None:
+        return f"{row['workload']}: {row['verdict']}"
     low, high = ((100 * (end - 1)) for end in row["interval"])
     change = 100 * (row["ratio"] - 1)
     return f"{row['workload']}: {row['verdict']}, {change:+.1f} % [{low:+.1f}, {high:+.1f}]"

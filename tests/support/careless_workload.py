@@ -2,6 +2,7 @@
 and keeps it elsewhere; `nothing` keeps all of it. It waits in the place of computing."""
 
 import json
+import os
 import random
 import sys
 import time
@@ -13,6 +14,18 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "deploy" / "workloa
 import torchwatch_workload
 
 CARELESS = sys.argv[1]
+LONG_S = 0.3  # longer than a partner waits for a word out of turn
+
+
+class NeverReads(torchwatch_workload.Turns):
+    """Says when it has taken a sample, and takes the next one without being asked to."""
+
+    def acquire(self) -> None:
+        pass
+
+    def hand_over(self) -> None:
+        if self.has_partner:
+            os.write(self.other, b"y")
 
 
 def make(setting: torchwatch_workload.Setting) -> torchwatch_workload.Step:
@@ -22,7 +35,9 @@ def make(setting: torchwatch_workload.Setting) -> torchwatch_workload.Step:
         raise ValueError("no such precision")
 
     def step() -> object:
-        time.sleep(0.0005)
+        time.sleep(LONG_S if CARELESS == "unread" else 0.0005)
+        if CARELESS == "nothing_returned":
+            return None
         return [random.random() if CARELESS == "outputs" else 1.5 for _ in range(8)]
 
     return step
@@ -54,6 +69,8 @@ def spoil(request: dict[str, Any], result: dict[str, Any]) -> dict[str, Any]:
 
 def main() -> None:
     request = json.loads(Path(sys.argv[-2]).read_text())
+    if CARELESS == "unread":
+        vars(torchwatch_workload)["Turns"] = NeverReads
     answer = torchwatch_workload.answer(changed(request), make)
     Path(sys.argv[-1]).write_text(json.dumps(spoil(request, answer)))
 

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <system_error>
@@ -15,6 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 using std::chrono::milliseconds;
 using Message = protocol::Interleave;
+using Clock = std::chrono::steady_clock;
 
 constexpr int kHandovers = 4;  ///< the first for its warm-up, the others for a sample each
 /// How long nothing may be said while the partner has the machine.
@@ -69,6 +71,7 @@ Turns Partner::play(const std::stop_token& stop) const {
       turns.problem = "it wrote to the pipe while the partner had the machine";
       break;
     }
+    const auto handed_over = Clock::now();
     send(Message::kYours);
     const char answer = receive(kPatience, stop);
     if (answer == Message::kDone) break;
@@ -77,7 +80,10 @@ Turns Partner::play(const std::stop_token& stop) const {
                                   : "it wrote a message that is neither y nor d";
       break;
     }
-    if (handover > 0) ++turns.samples;
+    if (handover == 0) continue;
+    const std::chrono::nanoseconds had = Clock::now() - handed_over;
+    turns.shortest = turns.samples == 0 ? had : std::min(turns.shortest, had);
+    ++turns.samples;
   }
   send(Message::kDone);  // it measures on without a partner
   return turns;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 #include <stop_token>
 #include <string>
@@ -11,7 +12,9 @@ namespace torchwatch::conformance {
 
 /// What was seen of a process's turns.
 struct Turns {
-  int samples = 0;      ///< how often it gave the machine back after it had got it
+  int samples = 0;  ///< how often it gave the machine back after it had got it
+  /// The shortest of the times for which it had the machine for a sample; none without a sample.
+  std::chrono::nanoseconds shortest{0};
   std::string problem;  ///< the first breach of the contract; empty where there was none
 };
 

@@ -257,6 +257,11 @@ Result<Finding> check_outputs(const Asking& asking) {
   if (one == nullptr || other == nullptr) {
     return finding("outputs", asked, false, misfortune(one == nullptr ? first : second), remedy);
   }
+  if (one->outputs.empty()) {
+    return finding("outputs", asked, false, "none: " + one->reason,
+                   "return tensors or numbers from an iteration, or take output_difference out of "
+                   "`metrics`");
+  }
   const auto apart = detect::output_difference(one->outputs, other->outputs);
   const bool holds = apart <= detect::tolerated_difference(Precision::fp32, {});
   auto came = figures::count(one->outputs.size(), "output") + ", ";
@@ -264,6 +269,14 @@ Result<Finding> check_outputs(const Asking& asking) {
               ? "equal in both runs"
               : figures::value(Metric::output_difference, static_cast<double>(apart)) + " apart";
   return finding("outputs", asked, holds, came, remedy);
+}
+
+/// A sample that was taken before the machine was handed over ends too soon after it.
+bool gave_back_early(const Turns& turns, const RunResult& result) {
+  constexpr double kShareMin = 0.9;
+  const auto per_sample = static_cast<double>(result.iterations_per_sample);
+  const auto least = static_cast<double>(std::ranges::min(result.samples_ns)) * per_sample;
+  return turns.samples > 0 && static_cast<double>(turns.shortest.count()) < kShareMin * least;
 }
 
 Result<Finding> check_turns(const Asking& asking) {
@@ -278,6 +291,9 @@ Result<Finding> check_turns(const Asking& asking) {
   playing.join();
   if (!outcome) return fail(outcome.error());
   const auto* result = ok_result(*outcome);
+  if (result != nullptr && turns.problem.empty() && gave_back_early(turns, *result)) {
+    turns.problem = "it gave the machine back sooner than a sample takes";
+  }
   const bool holds = result != nullptr && turns.problem.empty() && turns.samples > 0;
   auto came = figures::count(static_cast<std::size_t>(turns.samples), "sample") + " in turn";
   if (result == nullptr) came = misfortune(*outcome);

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <fstream>
-#include <sstream>
 #include <system_error>
 
 namespace torchwatch::executor {
@@ -29,10 +28,12 @@ std::string begin_of(const fs::path& file) {
 fs::path interpreter_of(const fs::path& program) {
   const auto begin = begin_of(program);
   if (!begin.starts_with("#!")) return {};
-  std::istringstream line(begin.substr(2, begin.find('\n') - 2));
-  std::string interpreter;
-  line >> interpreter;
-  return interpreter;
+  // As the kernel reads it, to which only blanks and tabs end a word.
+  constexpr auto kBlanks = " \t";
+  const auto line = begin.substr(2, begin.find('\n') - 2);
+  const auto first = line.find_first_not_of(kBlanks);
+  if (first == std::string::npos) return {};
+  return line.substr(first, line.find_first_of(kBlanks, first) - first);
 }
 
 bool is_executable(const fs::path& file) {
@@ -70,6 +71,9 @@ std::string why_not_startable(const ExternalCommand& command) {
   if (interpreter.empty()) {
     if (begin_of(program).starts_with(kElf)) return {};
     return told + " is neither an ELF file nor a script: begin it with #! and its interpreter";
+  }
+  if (interpreter.string().ends_with('\r')) {
+    return told + " has lines that end with CR LF: let them end with LF alone, as on Linux";
   }
   if (is_executable(interpreter)) return {};
   return told + " needs the interpreter " + interpreter.string() +

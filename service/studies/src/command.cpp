@@ -1,6 +1,7 @@
 #include "torchwatch/studies/command.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <ostream>
 #include <set>
@@ -190,9 +191,13 @@ Outcome hand_over_or_measure(const Invocation& invocation, const Options& option
 
 using Builds = std::optional<std::set<storage::Id>>;
 
-/// The builds that are called so; nothing is said where no name is given.
-Result<Builds> builds_called(storage::Database& database, const std::string& name) {
-  if (name.empty()) return Builds();
+/// The builds that are called so; nothing is said where no name is given. A folder is stored by its
+/// canonical path.
+Result<Builds> builds_called(storage::Database& database, const std::string& typed) {
+  if (typed.empty()) return Builds();
+  std::error_code ignored;
+  const bool is_folder = std::filesystem::is_directory(typed, ignored);
+  const auto name = is_folder ? std::filesystem::canonical(typed).string() : typed;
   TW_TRY(const auto builds, storage::BuildStore(database).list());
   std::set<storage::Id> called;
   for (const auto& build : builds) {

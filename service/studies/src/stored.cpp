@@ -28,7 +28,10 @@ bool is_planned(const ComparisonRow& row, const Wanted& wanted) {
     configurations.insert(benchmark.configuration);
   }
   const auto& asked = wanted.pair.selection;
-  return plan->preset == asked.preset.value_or(wanted.preset) &&
+  const bool has_metrics = std::ranges::all_of(asked.metrics, [&](Metric metric) {
+    return std::ranges::find(plan->passes, pass_of(metric)) != plan->passes.end();
+  });
+  return has_metrics && plan->preset == asked.preset.value_or(wanted.preset) &&
          are_all(asked.workloads, workloads) && are_all(asked.configurations, configurations);
 }
 

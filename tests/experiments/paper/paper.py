@@ -79,9 +79,12 @@ def subject_of(asked: dict[str, Any], suite: Sequence[str]) -> Subject:
 
 
 def is_answered(step: Step, answers: Answers) -> bool:
-    """Shares count once there are some: what kept them from being recorded may be gone now."""
+    """Shares count once there are some: what kept them from being recorded may be gone now. What
+    was stored of a study need not be all of it."""
     answer = answers.whole(step.name)
-    return answer is not None and (not step.name.startswith("shares") or bool(shares_in([answer])))
+    if answer is None or paper_steps.STORED in answer.command:
+        return False
+    return not step.name.startswith("shares") or bool(shares_in([answer]))
 
 
 def _from_checkout(build: str) -> str:
@@ -115,8 +118,8 @@ def read_stored(program: Program, answers: Answers, subject: Subject) -> None:
             for step in paper_steps.pairs_of_machines(machines.document["items"], number):
                 program.ask(step, answers)
     for name in paper_steps.study_names():
-        step = paper_steps.stored_study(name)
-        if not answers.whole(step.name):
+        step = paper_steps.stored_study(name, subject.build)
+        if not is_answered(step, answers):
             program.ask(step, answers)
 
 

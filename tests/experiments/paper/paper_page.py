@@ -42,9 +42,12 @@ def _machine(answers: Answers) -> str:
     machines = answers.whole("machines")
     if not machines or not machines.document["items"]:
         return "no machine yet"
-    newest = machines.document["items"][0]
-    gpu = newest["gpu"] or "no GPU"
-    return f"{newest['processor']}, {newest['cores']} cores, {gpu}"
+    # An answer that was kept may be of an earlier one.
+    said = [
+        f"{each['processor']}, {each['cores']} cores, {each['gpu'] or 'no GPU'}"
+        for each in machines.document["items"]
+    ]
+    return "; ".join(dict.fromkeys(said))
 
 
 def _head(answers: Answers, subject: Subject, command: str) -> Section:

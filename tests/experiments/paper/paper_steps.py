@@ -95,8 +95,12 @@ def study(name: str, build: str) -> Step:
     )
 
 
-def stored_study(name: str) -> Step:
-    arguments = ("study", f"studies/{name}.toml", "--stored")
+STORED = "--stored"
+
+
+def stored_study(name: str, build: str) -> Step:
+    """What the database has of a study, which may be some of its pairs."""
+    arguments = ("study", f"studies/{name}.toml", build, STORED)
     return Step(f"study-{name}", arguments, "pairs", measures=False)
 
 

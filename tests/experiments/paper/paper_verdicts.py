@@ -81,24 +81,27 @@ def _backend_rows(backend: str, document: Document) -> list[tuple[object, ...]]:
 
 
 def _not_taken(backend: str, document: Document) -> str:
-    """How much of what eager mode runs the backend takes, and why not the rest; empty where it
-    takes all."""
+    """How many benchmarks ran under both, and why the others did not; empty where all did."""
     alone = "runs with the baseline and not with the candidate: "
-    reasons = {
-        (each["workload"], each["configuration"]): each["reason"] or ""
+
+    def benchmark(verdict: Verdict) -> tuple[str, str]:
+        return verdict["workload"], verdict["configuration"]
+
+    ran = {benchmark(each) for each in document["verdicts"] if each["verdict"] not in NO_VALUE}
+    others = {
+        benchmark(each): (each["reason"] or each["verdict"]).removeprefix(alone)
         for each in document["verdicts"]
-        if each["verdict"] == "unsupported"
+        if benchmark(each) not in ran
     }
-    refused = [why.removeprefix(alone) for why in reasons.values() if why.startswith(alone)]
-    if not refused:
+    if not others:
         return ""
-    asked = {(each["workload"], each["configuration"]) for each in document["verdicts"]}
-    in_eager = len(asked) - len(reasons) + len(refused)
     # Reasons that differ in a number alone are one.
-    kinds = Counter(re.sub(r" \(\d+\)", "", why) for why in refused).most_common()
+    kinds = Counter(re.sub(r" \(\d+\)", "", why) for why in others.values()).most_common()
     said = "; ".join(f"{why} ({count})" for why, count in kinds)
-    taken = in_eager - len(refused)
-    return f"{backend} takes {taken} of {in_eager} benchmarks. Of the others: {said}."
+    count = len(ran) + len(others)
+    return (
+        f"{len(ran)} of {count} benchmarks ran in eager mode and under {backend}. Others: {said}."
+    )
 
 
 def _draw_backend(section: Section, backend: str, verdicts: list[Verdict]) -> None:

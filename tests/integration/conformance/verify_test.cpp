@@ -100,9 +100,10 @@ TEST_CASE("a command that keeps the contract passes every check") {
 
 TEST_CASE("each breach of the contract fails the check of its place, with what to do") {
   const std::vector<std::pair<std::string, std::string>> breaches{
-      {"microseconds", "timing"}, {"enough", "enough"},   {"batches", "batches"},
-      {"limit", "time limit"},    {"variant", "variant"}, {"passes", "other passes"},
-      {"turns", "interleaving"},  {"memory", "memory"},   {"outputs", "outputs"}};
+      {"microseconds", "timing"}, {"enough", "enough"},           {"batches", "batches"},
+      {"limit", "time limit"},    {"variant", "variant"},         {"passes", "other passes"},
+      {"turns", "interleaving"},  {"memory", "memory"},           {"outputs", "outputs"},
+      {"unread", "interleaving"}, {"nothing_returned", "outputs"}};
   for (const auto& [place, check] : breaches) {
     INFO(place);
     CHECK(failed(careless(place)) == std::vector{check});

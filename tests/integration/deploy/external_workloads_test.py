@@ -30,6 +30,17 @@ from torchwatch_workload import serve
 calls = itertools.count(1)
 serve(lambda setting: lambda: time.sleep(0.05) if next(calls) == 3 else None)
 """
+# What a call starts takes 2 ms each, which only who waits for the device sees.
+ASYNCHRONOUS = """
+import sys, time, types
+from torchwatch_workload import serve
+started = []
+def synchronize():
+    time.sleep(0.002 * len(started))
+    started.clear()
+sys.modules["torch"] = types.SimpleNamespace(cuda=types.SimpleNamespace(synchronize=synchronize))
+serve(lambda setting: lambda: started.append(1))
+"""
 # Objects that hold themselves, which the collector alone frees: a full ring of them, made before
 # the first iteration, of which each iteration replaces some; or a list that grows.
 CYCLES = """
@@ -102,6 +113,11 @@ class Contract(ScriptTest):
         growth = {"pass": "memory", "leak_iterations": 20, "metrics": ["heap_growth"]}
         levels = self.answer(self.folder, PYTHON, *CAREFUL, **growth)["leak"]["heap_bytes"]
         self.assertEqual(len(levels), 20)
+        late = self.answer(
+            self.folder, PYTHON, *CAREFUL, **growth, limits={"time_ms": 1, "memory_bytes": 0}
+        )
+        self.assertEqual(late["status"], "failed")
+        self.assertIn("0 of 20 levels for heap_growth within the time limit", late["reason"])
         coverage = {"pass": "coverage", "metrics": []}
         refused = self.answer(self.folder, PYTHON, *CAREFUL, **coverage)
         self.assertEqual(refused["status"], "unsupported")
@@ -128,6 +144,22 @@ class Contract(ScriptTest):
         without = answer("None")
         self.assertEqual((without["status"], without.get("outputs")), ("ok", None))
         self.assertIn("returned no tensor and no number", without["reason"])
+
+        for returned, said in (
+            ("[0.0] * 1025", "returned 1025"),
+            ("{'x' * 401: 0.0}", "400 bytes"),
+        ):
+            refused = answer(returned)
+            self.assertEqual((refused["status"], refused.get("outputs")), ("ok", None))
+            self.assertIn(said, refused["reason"])
+        self.assertEqual(len(answer("[0.0] * 1024")["outputs"]), 1024)
+
+    def test_what_runs_on_a_gpu_is_waited_for(self) -> None:
+        module = self.folder / "asynchronous.py"
+        module.write_text(ASYNCHRONOUS)
+        command = ("/usr/bin/env", f"PYTHONPATH={EXAMPLE.parent}", PYTHON, "-B", module)
+        found = self.answer(self.folder, *command, device="cuda")
+        self.assertGreaterEqual(min(found["samples_ns"]), 2_000_000)
 
     def test_a_disturbance_makes_no_sample_too_short(self) -> None:
         module = self.folder / "disturbed.py"

@@ -112,6 +112,13 @@ TEST_CASE("a command that cannot be started is a failure that says what to do") 
   const auto of_python9 = machine.script("#!/nowhere/python9 -E\n");
   CHECK_THAT(machine.failure(machine.spec({of_python9})),
              Contains("needs the interpreter /nowhere/python9, which is missing"));
+  const auto of_windows = machine.script("#!/bin/sh\r\nexit 0\r\n");
+  CHECK_THAT(machine.failure(machine.spec({of_windows})), Contains("end with CR LF"));
+  const auto of_another_machine = machine.script(
+      "\x7f"
+      "ELF of another machine");
+  CHECK_THAT(machine.failure(machine.spec({of_another_machine})),
+             Contains("the command could not"));
   const auto by_env = machine.script("#!/usr/bin/env python9\n");
   CHECK_THAT(machine.failure(machine.spec({by_env})), Contains("exit status 127"));
 }

@@ -264,12 +264,15 @@ class Ratios(Folder):
             verdict("vgg16", "unchanged", 1.25, metric="cpu_peak_resident"),
             verdict("dlrm", "unsupported", None, reason=REFUSED + "it reads values (2)"),
             verdict("maml", "unsupported", None, reason="the original cannot"),
+            verdict("moco", "failed", None, reason="killed by signal 11"),
         )
         page = self.page(answers=[("compare backend=aot_inductor", answer, 0)])
         filled = section(page, "Figures 3 and 4")
         self.assertIn("| aot_inductor | cpu-infer | time | 1 | -50.0 % of 1 |", filled)
         self.assertIn("| CPU memory, resident peak | 1 | +25.0 % of 1 |", filled)
-        self.assertIn("aot_inductor takes 1 of 2 benchmarks. Of the others: it reads", filled)
+        self.assertIn("1 of 4 benchmarks ran in eager mode and under aot_inductor.", filled)
+        for reason in ("it reads values (1)", "the original cannot (1)", "killed by signal 11 (1)"):
+            self.assertIn(reason, filled)
         self.assertIn("backend torchscript: only eager mode is built", filled)
         self.assertTrue(self.has_picture("figure-4-aot_inductor.svg"))
         self.assertFalse(self.has_picture("figure-3-aot_inductor.svg"))
@@ -297,7 +300,8 @@ class Ratios(Folder):
         ]
         rule: Rule = ("compare backend=aot_inductor", compared(*refused), 0)
         page = section(self.page(answers=[rule]), "Figures 3 and 4")
-        self.assertIn("takes 0 of 2 benchmarks. Of the others: it reads values (2).", page)
+        self.assertIn("0 of 2 benchmarks ran in eager mode and under aot_inductor.", page)
+        self.assertIn("Others: it reads values (2).", page)
 
     def test_a_study_has_its_mean_its_verdicts_and_its_runs(self) -> None:
         page = self.page()
@@ -311,6 +315,9 @@ class Ratios(Folder):
         figure = section(self.page("--stored", answers=[rule]), "Figure 6")
         self.assertIn("| gradients | gradients=zeroed to gradients=none | 2 |", figure)
         self.assertIn("Not measured: studies allocator,", figure)
+        self.calls()
+        self.page("--stage=gradients")
+        self.assertIn("study studies/gradients.toml .deps/libtorch", self.calls())
 
     def test_what_a_daemon_has_taken_on_is_no_answer(self) -> None:
         rule: Rule = ("study studies/gradients.toml", {"title": "Gradients", "requests": [7]}, 0)

@@ -81,6 +81,10 @@ TEST_CASE_METHOD(StoredStudy, "the stored answers of a study are printed without
   const auto larger =
       folder.write("larger.toml", "preset = \"paper\"\n" + std::string(kStudy)).string();
   CHECK(run({"study", larger, "--stored"}).status == 2);  // it was measured at another preset
+  auto of_memory = std::string(kStudy);
+  of_memory.replace(of_memory.find("\"time\""), 6, "\"cpu_peak\"");
+  const auto memory = folder.write("memory.toml", of_memory).string();
+  CHECK(run({"study", memory, "--stored"}).status == 2);  // its memory was not measured
   const auto other = run({"study", study, "no-such-build", "--stored"});
   CHECK(other.status == 2);
   CHECK_THAT(other.err, Contains("no pair of " + study + " has been measured on no-such-build"));
