@@ -7,8 +7,9 @@ import os
 import subprocess
 import sys
 import unittest
+from pathlib import Path
 
-from command import CHECKOUT, CommandTest
+from command import CHECKOUT, TORCHWATCH, CommandTest
 from packages import leave_out
 from python_day import LEAK, REGRESSION, RESULT, configuration, write
 from python_nightlies import NotAtHand, fetch_wheel
@@ -65,10 +66,24 @@ class PythonDay(CommandTest):
         )
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertNotIn("skipped=", done.stderr)
+        self.check_conformance(tree)
         # What torch.compile calls is found in the sandbox, too.
         asked = ("--workload", "compiled", "--mode", "infer", "--metric", "time", "--runs", "1")
         (figure,) = self.json_of(0, "measure", str(tree), *asked)["figures"]
         self.assertEqual(figure["status"], "ok", figure["reason"])
+
+    def check_conformance(self, tree: Path) -> None:
+        """The examples and the model of the page on external workloads, asked as `verify` does."""
+        programs = Path(TORCHWATCH).parents[2] / "tests" / "integration"
+        done = subprocess.run(
+            [programs / "conformance" / "integration_conformance"],
+            env=os.environ | {"TORCHWATCH_PYTHON_TREE": str(tree)},
+            text=True,
+            capture_output=True,
+            check=False,
+        )
+        self.assertEqual(done.returncode, 0, done.stdout)
+        self.assertNotIn("skipped", done.stdout)
 
 
 if __name__ == "__main__":

@@ -173,7 +173,10 @@ TEST_CASE("a build without its Python part is unsupported, and the example says 
 
 TEST_CASE("the example in C++ conforms on a real LibTorch") {
   const fs::path libtorch = TORCHWATCH_LIBTORCH;
-  if (!fs::exists(libtorch / "lib/libtorch_cpu.so")) return;
+  if (!fs::exists(libtorch / "lib/libtorch_cpu.so")) {
+    test::say_skipped("there is no LibTorch at " + libtorch.string());
+    return;
+  }
   const test::TemporaryFolder folder;
   const auto program = (folder.path() / "matmul").string();
   const auto compiled =

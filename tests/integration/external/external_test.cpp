@@ -9,8 +9,10 @@
 #include "torchwatch/comparison/external_workloads.hpp"
 #include "torchwatch/documents/bisection.hpp"
 #include "torchwatch/nightly/stages.hpp"
+#include "torchwatch/outbox/outbox_store.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
+#include "torchwatch/storage/incident_store.hpp"
 #include "torchwatch/storage/verdicts.hpp"
 
 using namespace torchwatch;
@@ -98,6 +100,15 @@ TEST_CASE("an external workload is planned, measured, judged and searched like a
   CHECK_THAT(culprits, Catch::VectorContains(day.day.commits()[3]));
   CHECK_THAT(culprits, Catch::VectorContains(day.day.commits()[5]));
   CHECK_THAT(culprits, Catch::VectorContains(day.day.commits()[6]));
+
+  auto& database = day.service->services().database;
+  const auto incidents = storage::IncidentStore(database).list(10).value();
+  CHECK(incidents.size() == 3);
+  for (const auto& incident : incidents) {
+    const auto messages = storage::OutboxStore(database).of_incident(incident.id).value();
+    REQUIRE_FALSE(messages.empty());
+    CHECK_THAT(messages.front().body, Contains("`mine cpu-train`"));
+  }
 }
 
 TEST_CASE("an external workload that cannot be started fails alone, with what to do") {

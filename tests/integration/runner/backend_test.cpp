@@ -1,6 +1,7 @@
 #include <catch2/catch.hpp>
 
 #include "runner_process.hpp"
+#include "temporary_folder.hpp"
 
 using namespace torchwatch;
 using Catch::Matchers::Contains;
@@ -102,4 +103,15 @@ TEST_CASE("what a backend cannot take is unsupported with the reason") {
   auto inductor = request("resnet18");
   inductor["backend"] = "aot_inductor";
   CHECK_THAT(measure(inductor).reason, Contains("runs a package, and the request names none"));
+}
+
+TEST_CASE("a package that LibTorch cannot load is a failure, and its text the reason") {
+  const test::TemporaryFolder folder;
+  auto wanted = request("resnet18");
+  wanted.update({{"backend", "aot_inductor"}, {"package", folder.write("a.pt2", "no archive")}});
+  const auto result = measure(wanted);
+  INFO(result.reason);
+  CHECK(result.status != RunStatus::ok);
+  CHECK_FALSE(result.reason.empty());
+  CHECK(result.values.empty());
 }
