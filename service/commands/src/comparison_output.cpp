@@ -175,8 +175,7 @@ ExitStatus exit_status_of(const ComparisonFacts& facts) {
   if (!facts.incidents.empty() || count(Verdict::regressed) > 0) return ExitStatus::regression;
   if (!is_end(state)) return ExitStatus::environment;
   const auto concluded = count(Verdict::unchanged) + count(Verdict::improved);
-  const auto unclear = count(Verdict::inconclusive) + count(Verdict::failed);
-  return concluded == 0 && unclear > 0 ? ExitStatus::no_conclusion : ExitStatus::done;
+  return concluded == 0 && !facts.verdicts.empty() ? ExitStatus::no_conclusion : ExitStatus::done;
 }
 
 }  // namespace torchwatch::commands

@@ -113,4 +113,9 @@ Status check_selection(const config::Config& config, const comparison::Selection
       selection);
 }
 
+Status check_measured(const config::Config& config, const comparison::Selection& selection) {
+  TW_TRY_VOID(check_selection(config, selection));
+  return requests::check_measured({.config = config, .has_gpu = requests::has_gpu()}, selection);
+}
+
 }  // namespace torchwatch::commands

@@ -140,10 +140,15 @@ Status check_workloads(Services& services, const std::vector<std::string>& names
   return {};
 }
 
-Status check_plan(Services& services, const Plan& plan) {
-  if (!plan.benchmarks.empty()) return check_workloads(services, workloads_of(plan));
+Status check_benchmarks(const Plan& plan) {
+  if (!plan.benchmarks.empty()) return {};
   return fail(ErrorCode::invalid, "no workload is measured in the configurations that are named",
               "`torchwatch workload list` has those of each workload");
+}
+
+Status check_plan(Services& services, const Plan& plan) {
+  TW_TRY_VOID(check_benchmarks(plan));
+  return check_workloads(services, workloads_of(plan));
 }
 
 }  // namespace torchwatch::comparison

@@ -58,6 +58,8 @@ std::string remedy_of(const executor::RunOutcome& outcome, std::string_view othe
         return "name the file or its folder in `readable`: the sandbox hides what is not";
       }
       return "correct the program: it ended before it answered";
+    case FailureKind::late:
+      return "answer within limits.time_ms, which is [measure] time_limit";
     case FailureKind::flooded:
       return "print less: what a run prints is kept for its errors";
     case FailureKind::unanswered:
@@ -65,6 +67,8 @@ std::string remedy_of(const executor::RunOutcome& outcome, std::string_view othe
              "serve(make)";
     case FailureKind::killed:
       return "free memory on this machine, or lower what the workload takes";
+    case FailureKind::unbelieved:
+      return "correct the answer as its reason says; docs/external-workloads.md has the contract";
     case FailureKind::other:
       return std::string(otherwise);
   }

@@ -6,6 +6,7 @@
 
 #include "torchwatch/documents/block.hpp"
 #include "torchwatch/documents/plan.hpp"
+#include "torchwatch/documents/request.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/runs/evidence_reader.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
@@ -126,12 +127,7 @@ class Queue {
       TW_TRY(const auto estimate, row.kind == storage::RequestKind::bisection
                                       ? estimates_.of_bisection()
                                       : estimates_.of(Purpose::requested));
-      add({ItemKind::request,
-           row.id,
-           std::string(to_string(row.kind)),
-           row.created_at,
-           {},
-           estimate});
+      add({ItemKind::request, row.id, requests::kind_text(row), row.created_at, {}, estimate});
     }
     return {};
   }

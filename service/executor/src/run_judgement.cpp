@@ -27,6 +27,7 @@ std::string readable_end(std::string_view output) {
 FailureKind kind_of(const process::ProcessEnd& end) {
   if (std::holds_alternative<process::Exited>(end)) return FailureKind::exited;
   if (std::holds_alternative<process::OutputLimit>(end)) return FailureKind::flooded;
+  if (std::holds_alternative<process::TimedOut>(end)) return FailureKind::late;
   const auto* const signalled = std::get_if<process::Signalled>(&end);
   const bool is_killed = signalled != nullptr && signalled->signal == SIGKILL;
   return is_killed ? FailureKind::killed : FailureKind::other;
@@ -69,9 +70,13 @@ RunFailure disbelieved(const Error& error) {
               .output = {},
               .kind = FailureKind::unanswered};
     case ErrorCode::corrupt:
-      return {.reason = printable("result is damaged: " + error.text()), .output = {}};
+      return {.reason = printable("result is damaged: " + error.text()),
+              .output = {},
+              .kind = FailureKind::unbelieved};
     default:
-      return {.reason = printable("result cannot be believed: " + error.text()), .output = {}};
+      return {.reason = printable("result cannot be believed: " + error.text()),
+              .output = {},
+              .kind = FailureKind::unbelieved};
   }
 }
 

@@ -65,6 +65,7 @@ html::Fragment verdict_sections(const report::SortedVerdicts& sorted, const Show
   };
   add("regressed", "Regressed", sorted.regressed, verdict_table);
   add("failed", "Lost", sorted.lost, reason_table);
+  add("failed", "Failed", sorted.failed, reason_table);
   add("improved", "Improved", sorted.improved, verdict_table);
   if (shown.only == "all" && !sorted.moved_exactly.empty()) {
     text += html::section(heading("Moved exactly, below the threshold", sorted.moved_exactly),

@@ -93,6 +93,7 @@ std::set<std::string> wanted_rows(const report::SortedVerdicts& sorted, const Sh
   add("improved", sorted.improved);
   add("unsure", sorted.undecided);
   add("failed", sorted.lost);
+  add("failed", sorted.failed);
   add("failed", sorted.unsupported);
   add("unchanged", sorted.unchanged);
   return names;

@@ -174,16 +174,16 @@ class Work {
     const auto sorted = report::sorted(verdicts, {});
     Came came{.sentence = report::outcome_text(sorted), .changed = sorted.regressed};
     // What ran before and does not with the head has no figure, and is the first thing to look at.
-    std::ranges::copy_if(sorted.undecided, std::back_inserter(came.changed), [](const auto& each) {
-      return each.verdict == Verdict::failed && each.baseline_value > 0;
-    });
+    std::ranges::copy_if(sorted.failed, std::back_inserter(came.changed),
+                         [](const auto& each) { return each.baseline_value > 0; });
     came.changed.insert(came.changed.end(), sorted.improved.begin(), sorted.improved.end());
     TW_TRY(const auto comparison, comparison::Comparison::of(row));
     came.unit_of_plan = std::to_string(workloads_of(comparison.plan).size()) +
                         " workloads, preset " + std::string(to_string(comparison.plan.preset));
     came.confidence = row.confidence.value_or(came.confidence);
     came.page = page_of_comparison(services_.config, row.id);
-    const bool is_neutral = !sorted.regressed.empty() || !sorted.undecided.empty();
+    const bool is_neutral =
+        !sorted.regressed.empty() || !sorted.undecided.empty() || !sorted.failed.empty();
     return queue(
         {comment_message(saying_, kEnd, came_comment(saying_, came), services_.random.token()),
          mark_message(saying_, has_app(), kEnd, came, is_neutral)});

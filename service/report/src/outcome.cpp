@@ -44,7 +44,7 @@ std::vector<VerdictRow>& part_for(SortedVerdicts& sorted, const VerdictRow& row,
       break;
   }
   if (is_of_lost(incidents, row.series)) return sorted.lost;
-  return row.verdict == Verdict::failed ? sorted.undecided : sorted.unsupported;
+  return row.verdict == Verdict::failed ? sorted.failed : sorted.unsupported;
 }
 
 /// What the verdicts come to; nothing where there are none.
@@ -57,7 +57,8 @@ Result<std::string> word_of_verdicts(storage::Database& database, storage::Id co
   if (is_lost) return "lost";
   if (counts[Verdict::improved] > 0) return "improved";
   if (counts[Verdict::unchanged] > 0) return "unchanged";
-  const auto unclear = counts[Verdict::inconclusive] + counts[Verdict::failed];
+  const auto unclear =
+      counts[Verdict::inconclusive] + counts[Verdict::failed] + counts[Verdict::unsupported];
   return unclear > 0 ? "inconclusive" : "";
 }
 
@@ -161,6 +162,7 @@ std::string outcome_text(const SortedVerdicts& sorted) {
   if (!sorted.undecided.empty()) {
     parts.push_back(std::to_string(sorted.undecided.size()) + " could not be decided");
   }
+  if (!sorted.failed.empty()) parts.push_back(std::to_string(sorted.failed.size()) + " failed");
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 

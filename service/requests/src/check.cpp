@@ -4,7 +4,6 @@
 #include <array>
 #include <optional>
 
-#include "torchwatch/requests/bisection_request.hpp"
 #include "torchwatch/builds/tree.hpp"
 #include "torchwatch/channel/channel.hpp"
 #include "torchwatch/documents/study.hpp"
@@ -12,6 +11,7 @@
 #include "torchwatch/history/commit_history.hpp"
 #include "torchwatch/records/hex.hpp"
 #include "torchwatch/records/suggestion.hpp"
+#include "torchwatch/requests/bisection_request.hpp"
 #include "torchwatch/source/clone.hpp"
 #include "torchwatch/storage/build_store.hpp"
 
@@ -209,7 +209,38 @@ Status check_metrics(const Ground& ground, const comparison::Selection& asked) {
   return {};
 }
 
+/// In which a selection is measured on this machine.
+std::vector<Configuration> configurations(const Ground& ground, const config::Config& config) {
+  if (!config.suite.configurations.empty()) return config.suite.configurations;
+  std::vector<Configuration> all;
+  for (const auto device : devices(ground, {})) {
+    for (const auto mode : {Mode::train, Mode::infer}) all.push_back({device, mode});
+  }
+  return all;
+}
+
+bool states(const comparison::Plan& plan, Metric metric) {
+  return std::ranges::any_of(plan.benchmarks, [&](const Benchmark& benchmark) {
+    const auto stated = comparison::metrics_of(plan, benchmark, pass_of(metric));
+    return std::ranges::find(stated, metric) != stated.end();
+  });
+}
+
 }  // namespace
+
+Status check_measured(const Ground& ground, const comparison::Selection& asked) {
+  const auto config = comparison::narrowed(ground.config, asked);
+  const auto& workloads = config.suite.workloads;
+  if (workloads.empty()) return {};  // of all of the suite some have what is asked for
+  auto plan = comparison::make_plan(config, workloads, configurations(ground, config));
+  TW_TRY_VOID(comparison::check_benchmarks(plan));
+  plan.outputs = true;
+  const auto is_stated = [&](Metric metric) { return states(plan, metric); };
+  if (asked.metrics.empty() || std::ranges::any_of(asked.metrics, is_stated)) return {};
+  return invalid(
+      "no workload that is measured states " + std::string(to_string(asked.metrics.front())),
+      "`metrics` of a [[suite.external]] names what that states");
+}
 
 Status check_selection(const Ground& ground, const comparison::Selection& asked) {
   TW_TRY_VOID(check_workloads(ground, asked.workloads));
@@ -234,6 +265,7 @@ Status check(const Ground& ground, storage::RequestKind kind, const nlohmann::js
   }
   TW_TRY(const auto selection, comparison::parse_selection(body));
   TW_TRY_VOID(check_selection(ground, selection));
+  TW_TRY_VOID(check_measured(ground, selection));
   TW_TRY_VOID(check_study(ground, body));
   return check_builds(ground, body, asking);
 }

@@ -50,7 +50,7 @@ Status check(const config::Config& config, const StudyFile& study, const std::st
     auto asked = pair.selection;
     const auto sides = comparison::parse_sides(pair.settings.baseline, pair.settings.candidate);
     if (sides) asked.workloads = with_alternatives(*sides, asked.workloads);
-    const auto checked = commands::check_selection(config, asked);
+    const auto checked = commands::check_measured(config, asked);
     if (checked) continue;
     const auto where =
         file + ":" + std::to_string(pair.line) + ": pair \"" + pair.settings.name + "\"";
@@ -211,8 +211,9 @@ using Stored = std::vector<StoredStudy>;
 /// The newest answer to a pair.
 std::optional<storage::ComparisonRow> answer_to(const Stored& stored, const config::Config& config,
                                                 const Pair& pair, const Builds& builds) {
-  return newest_of(stored,
-                   {.pair = pair, .preset = config.suite.preset, .builds = builds, .ended = true});
+  auto wanted = wanted_of(config, pair, builds);
+  wanted.ended = true;
+  return newest_of(stored, wanted);
 }
 
 /// Answers that are shown together are of one build: that of the newest among them.

@@ -28,14 +28,23 @@ bool is_planned(const ComparisonRow& row, const Wanted& wanted) {
     configurations.insert(benchmark.configuration);
   }
   const auto& asked = wanted.pair.selection;
+  const auto& named = asked.workloads.empty() ? wanted.suite : asked.workloads;
   const bool has_metrics = std::ranges::all_of(asked.metrics, [&](Metric metric) {
     return std::ranges::find(plan->passes, pass_of(metric)) != plan->passes.end();
   });
   return has_metrics && plan->preset == asked.preset.value_or(wanted.preset) &&
-         are_all(asked.workloads, workloads) && are_all(asked.configurations, configurations);
+         are_all(named, workloads) && are_all(asked.configurations, configurations);
 }
 
 }  // namespace
+
+Wanted wanted_of(const config::Config& config, const Pair& pair,
+                 std::optional<std::set<storage::Id>> builds) {
+  return {.pair = pair,
+          .preset = config.suite.preset,
+          .suite = config.suite.workloads,
+          .builds = std::move(builds)};
+}
 
 Result<std::vector<StoredStudy>> all_stored(storage::Database& database) {
   TW_TRY(const auto rows, storage::ComparisonStore(database).list(INT32_MAX));
@@ -67,8 +76,7 @@ Result<std::optional<ComparisonRow>> ended_before_interruption(comparison::Servi
                                                                const Pair& pair) {
   TW_TRY(const auto stored, all_stored(services.database));
   const auto newest = [&](const Pair& of) {
-    return newest_of(
-        stored, {.pair = of, .preset = services.config.suite.preset, .builds = std::set{build}});
+    return newest_of(stored, wanted_of(services.config, of, std::set{build}));
   };
   const auto own = newest(pair);
   if (!own || own->state != ComparisonState::reported) return std::nullopt;

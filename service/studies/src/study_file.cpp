@@ -77,8 +77,12 @@ class TableReader {
     const auto* node = table_.get(key);
     if (node == nullptr) return {};
     const auto* array = node->as_array();
-    if (array == nullptr || array->empty()) {
+    if (array == nullptr) {
       return fail(wrong(*node, "invalid " + key + ": must be a list such as [\"...\"]"));
+    }
+    if (array->empty()) {
+      return fail(wrong(*node, "invalid " + key + ": the list is empty",
+                        "leave it out for all that [suite] has"));
     }
     words.clear();
     for (const auto& each : *array) {
@@ -160,7 +164,8 @@ Result<toml::table> toml_of(std::string_view text, const std::string& name) {
   } catch (const toml::parse_error& error) {
     std::ostringstream message;
     message << name << ":" << error.source().begin.line << ": " << error.description();
-    return fail(ErrorCode::invalid, message.str());
+    return fail(ErrorCode::invalid, message.str(),
+                "a study is a TOML file; studies/ has examples, docs/studies.md describes it");
   }
 }
 

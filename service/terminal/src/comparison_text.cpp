@@ -270,6 +270,7 @@ void print(std::ostream& out, const ComparisonFacts& facts, bool all, const Scre
   print_moved(out, sorted.moved_exactly, facts.confidence, all, screen);
   print_reasons(out, "Lost", sorted.lost, Tone::bad, all, screen);
   print_new(out, facts, all, screen);
+  print_reasons(out, "Failed", sorted.failed, Tone::doubtful, all, screen);
   print_reasons(out, "Could not be decided", sorted.undecided, Tone::doubtful, all, screen);
   // What a setting cannot be applied to is an answer of a study.
   if (facts.study) {

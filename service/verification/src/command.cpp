@@ -207,15 +207,19 @@ void print(const Invocation& invocation, const std::vector<Verified>& all) {
 }
 
 tl::unexpected<Error> interrupted() {
-  return fail(ErrorCode::cancelled, "interrupted",
-              "what was found is above; nothing of it is stored");
+  return fail(ErrorCode::cancelled, "interrupted", "nothing is stored: call this again");
 }
 
 Outcome run_verify(const Invocation& invocation, const Options& options) {
   TW_TRY(const auto config, invocation.load_config());
   TW_TRY(const auto subjects, subjects_of(config, options));
   TW_TRY(const auto tree, tree_of(config, options.tree));
-  TW_TRY(const auto lock, executor::MachineLock::acquire(config.executor.machine_lock));
+  auto lock = executor::MachineLock::acquire(config.executor.machine_lock);
+  if (!lock && lock.error().code == ErrorCode::conflict) {
+    return fail(lock.error().code, lock.error().message,
+                "call this again when that has ended: checks beside it would find too much");
+  }
+  TW_TRY_VOID(lock);
   TW_TRY(const auto scratch, ScratchFolder::make());
   const auto processes = process::make_process_runner(scratch.path().string());
   TW_TRY(const auto confinement, daemon::open_sandbox(config, *processes));

@@ -176,6 +176,7 @@ class Part {
 };
 
 Status read_part(const std::string& text, Setting& setting) {
+  if (text.empty()) return invalid("a part of the setting is empty", "leave out one comma");
   const auto equals = text.find('=');
   if (equals != std::string::npos) {
     return Part(text.substr(0, equals), text.substr(equals + 1)).read(setting);
@@ -183,6 +184,9 @@ Status read_part(const std::string& text, Setting& setting) {
   // A word alone is a precision or a backend, as in a variant.
   if (parse_precision(text)) return Part("precision", text).read(setting);
   if (parse_backend(text)) return Part("backend", text).read(setting);
+  if (text == "heap" || text == "denormals" || text == "gradients") {
+    return Part(text, "").read(setting);  // which says what it may be
+  }
   return invalid(
       "unknown setting " + in_quotes(text) + ": must be NAME=VALUE, a precision, or default alone",
       did_you_mean(text, known_words()) + "`torchwatch compare --help` says what each one means");

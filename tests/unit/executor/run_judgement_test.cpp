@@ -68,8 +68,8 @@ TEST_CASE("of which kind a failure is follows from how its runner ended") {
   CHECK(kind_of(process::OutputLimit{}) == FailureKind::flooded);
   CHECK(kind_of(process::Signalled{9}) == FailureKind::killed);
   CHECK(kind_of(process::Signalled{11}) == FailureKind::other);
-  CHECK(kind_of(process::TimedOut{}) == FailureKind::other);
-  CHECK(failure_of(test::writes("")).kind == FailureKind::other);
+  CHECK(kind_of(process::TimedOut{}) == FailureKind::late);
+  CHECK(failure_of(test::writes("")).kind == FailureKind::unbelieved);
 }
 
 TEST_CASE("a runner that never started is the executor's failure, not the run's") {

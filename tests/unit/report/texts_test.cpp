@@ -160,6 +160,8 @@ TEST_CASE("an outcome says what regressed, and never that nothing did where noth
   CHECK(said({row_of(Verdict::regressed, 1.1), row_of(Verdict::inconclusive, 1)}) ==
         "1 series regressed, 1 could not be decided");
   CHECK(said({row_of(Verdict::unchanged, 1)}) == "nothing regressed");
+  CHECK(said({row_of(Verdict::unchanged, 1), row_of(Verdict::failed, 0)}) ==
+        "nothing regressed, 1 failed");
   CHECK(said({row_of(Verdict::inconclusive, 1)}) == "no conclusion, no series could be decided");
 }
 

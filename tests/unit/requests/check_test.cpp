@@ -227,6 +227,24 @@ TEST_CASE("what this machine cannot measure is refused") {
   CHECK_THAT(site.refusal(RequestKind::nightly, cuda_alone), Contains("measured on cuda only"));
 }
 
+TEST_CASE("what would measure nothing is refused") {
+  Site site;
+  site.config.suite.externals = {{.name = "mine",
+                                  .command = {"/bin/true"},
+                                  .metrics = {Metric::time},
+                                  .modes = {Mode::infer}}};
+  site.ground.workloads.emplace_back("mine");
+  const auto refusal = [&](const char* configuration, const char* metric) {
+    return site.refusal(
+        RequestKind::nightly,
+        {{"workloads", {"mine"}}, {"configurations", {configuration}}, {"metrics", {metric}}});
+  };
+  CHECK(refusal("cpu-infer", "time") == "");
+  CHECK_THAT(refusal("cpu-train", "time"), Contains("no workload is measured in the"));
+  CHECK_THAT(refusal("cpu-infer", "cpu_peak"),
+             Contains("no workload that is measured states cpu_peak"));
+}
+
 TEST_CASE("a GPU is seen by what the kernel shows of its driver") {
   const test::TemporaryFolder root;
   CHECK_FALSE(requests::has_gpu(root.path()));

@@ -55,7 +55,7 @@ TEST_CASE("a setting that cannot be read is named, with what is allowed") {
   CHECK_THAT(refusal("threds=2"), Contains("unknown setting \"threds=2\"") &&
                                       Contains("did you mean threads?") && Contains("NAME=VALUE"));
   CHECK_THAT(refusal("quick"), Contains("unknown setting \"quick\""));
-  CHECK_THAT(refusal("threads=2,,heap=glibc"), Contains("unknown setting \"\""));
+  CHECK_THAT(refusal("threads=2,,heap=glibc"), Contains("a part of the setting is empty"));
   CHECK_THAT(refusal("threads=none"),
              Contains("threads \"none\" must be a whole number from 1 to 4096"));
   CHECK_THAT(refusal("batch=99999999999999"), Contains("a whole number from 1 to 16777216"));
@@ -65,6 +65,8 @@ TEST_CASE("a setting that cannot be read is named, with what is allowed") {
   CHECK_THAT(refusal("heap=own"), Contains("must be heap=glibc or heap=fixed"));
   CHECK_THAT(refusal("denormals=no"), Contains("must be denormals=kept or denormals=flushed"));
   CHECK_THAT(refusal("gradients=1"), Contains("must be gradients=none or gradients=zeroed"));
+  CHECK_THAT(refusal("heap"), Contains("must be heap=glibc or heap=fixed"));
+  CHECK_THAT(refusal("threads=1,"), Contains("a part of the setting is empty"));
   CHECK_THAT(refusal("workload="), Contains("names no workload"));
   CHECK_THAT(refusal("threads=1,threads=2"), Contains("threads is said twice"));
   CHECK_THAT(refusal("bf16,precision=fp16"), Contains("precision is said twice"));

@@ -45,6 +45,8 @@ class SelectionOptions {
 /// Errors: invalid, when a workload that is asked for is not in the suite, or this machine cannot
 /// measure what is: checked before the machine's lock is waited for.
 Status check_selection(const config::Config&, const comparison::Selection&);
+/// The same, and that the selection measures something. Errors: invalid.
+Status check_measured(const config::Config&, const comparison::Selection&);
 
 /// Warns on standard error of a workload that the suite does not have, where nothing is measured.
 void warn_of_unknown_workloads(const Invocation&, const config::Config&,

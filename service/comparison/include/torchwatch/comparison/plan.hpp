@@ -41,7 +41,9 @@ std::vector<std::string> workloads_of(const Plan&);
 
 /// Errors: invalid, when a name is not that of a workload of the suite.
 Status check_workloads(Services&, const std::vector<std::string>& names);
-/// The same for the workloads of a plan. Errors: invalid, also when it has no benchmark.
+/// Errors: invalid, when the plan has no benchmark.
+Status check_benchmarks(const Plan&);
+/// The same as both for a plan and its workloads.
 Status check_plan(Services&, const Plan&);
 
 }  // namespace torchwatch::comparison

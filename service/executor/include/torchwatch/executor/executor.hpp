@@ -43,11 +43,13 @@ struct RunSpec {
 
 /// How a run failed, where something else than its reason follows from it.
 enum class FailureKind {
-  other,      ///< all that its reason tells alone: a crash, a hang, a lie
-  killed,     ///< by SIGKILL, which comes from outside: the kernel, short of memory, or a person
-  exited,     ///< with another status than 0
-  flooded,    ///< printed more than it may
-  unanswered  ///< exited with 0 and left no result
+  other,       ///< all that its reason tells alone, such as a crash
+  killed,      ///< by SIGKILL, which comes from outside: the kernel, short of memory, or a person
+  exited,      ///< with another status than 0
+  late,        ///< ran longer than its time limit
+  flooded,     ///< printed more than it may
+  unanswered,  ///< exited with 0 and left no result
+  unbelieved   ///< left a result that is damaged or cannot be true
 };
 
 /// A run that took place and left no usable result: it crashed, hung, flooded, or lied.
@@ -114,9 +116,10 @@ template <>
 struct Words<executor::FailureKind> {
   using enum executor::FailureKind;
   static constexpr std::string_view kKind = "kind of failure";
-  static constexpr std::array kAll{Word{other, "other"}, Word{killed, "killed"},
-                                   Word{exited, "exited"}, Word{flooded, "flooded"},
-                                   Word{unanswered, "unanswered"}};
+  static constexpr std::array kAll{Word{other, "other"},          Word{killed, "killed"},
+                                   Word{exited, "exited"},        Word{late, "late"},
+                                   Word{flooded, "flooded"},      Word{unanswered, "unanswered"},
+                                   Word{unbelieved, "unbelieved"}};
 };
 
 }  // namespace torchwatch

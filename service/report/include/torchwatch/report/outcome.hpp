@@ -16,6 +16,7 @@ struct SortedVerdicts {
   std::vector<storage::VerdictRow> lost;
   std::vector<storage::VerdictRow> improved;
   std::vector<storage::VerdictRow> undecided;
+  std::vector<storage::VerdictRow> failed;
   std::vector<storage::VerdictRow> unchanged;
   std::vector<storage::VerdictRow> unsupported;
   /// Those of the unchanged that moved exactly, less than the threshold; drift counts them.

@@ -30,6 +30,10 @@ Status check(const Ground&, storage::RequestKind, const nlohmann::json& body, As
 /// Checks what of the suite is asked for. Errors: as check.
 Status check_selection(const Ground&, const comparison::Selection&);
 
+/// Checks that a selection measures something: a workload may have one mode alone, or not state the
+/// metrics that are asked for. Errors: invalid.
+Status check_measured(const Ground&, const comparison::Selection&);
+
 /// Returns whether the machine has a GPU that may be measured, by what its kernel shows below
 /// `root`.
 bool has_gpu(const std::filesystem::path& root = "/");

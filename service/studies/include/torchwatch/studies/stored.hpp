@@ -24,9 +24,13 @@ Result<std::vector<StoredStudy>> all_stored(storage::Database&);
 struct Wanted {
   const Pair& pair;
   Preset preset = Preset::small;                     ///< where the pair names none
+  std::vector<std::string> suite = {};               ///< where it names no workloads; empty: any
   std::optional<std::set<storage::Id>> builds = {};  ///< any, where nothing is said
   bool ended = false;  ///< only those that have come to their verdicts
 };
+
+/// What answers a pair of a file under that configuration.
+Wanted wanted_of(const config::Config&, const Pair&, std::optional<std::set<storage::Id>> builds);
 
 /// Returns the newest of these under the pair's settings, at its preset and with its workloads;
 /// nothing where there is none.
