@@ -116,7 +116,7 @@ TEST_CASE("the queue stands in the order in which the daemon turns to it") {
   rows.add_comparison(rows.baseline, rows.baseline, 1, Purpose::self_test);
   rows.add_comparison(rows.candidate, rows.baseline);
   storage::RequestStore requests(database);
-  REQUIRE(requests.receive("first", storage::RequestKind::nightly, "{}", 1));
+  REQUIRE(requests.receive("first", storage::RequestKind::nightly, R"({"candidate": "b"})", 1));
   REQUIRE(requests.receive("second", storage::RequestKind::nightly, R"({"now": true})", 1));
   const auto queue = evidence::queue_of(database).value();
   std::vector<std::pair<ItemKind, storage::Id>> order;
@@ -128,6 +128,7 @@ TEST_CASE("the queue stands in the order in which the daemon turns to it") {
                                                                {ItemKind::comparison, 1},
                                                                {ItemKind::bisection, 1}});
   CHECK(queue[2].what == "self_test");
+  CHECK(queue[3].what == "comparison");
 }
 
 TEST_CASE("what was put off says what it waits for") {
