@@ -2,15 +2,15 @@
 """Says how far outputs of one build are apart where nothing but rounding differs, and which
 workloads draw random numbers on their way.
 
-    output_scatter.py FOLDER --runner PROGRAM [--preset small] [--json] [NAME]...
+    output_scatter.py FOLDER --runner PROGRAM [--preset small] [--precision fp32] [--json] [NAME]...
 
 Runs each workload of the suite in both modes on the CPU four times, as a memory pass that states
 outputs (docs/metrics.md, "Differences of outputs"): twice as it is, once with kernels of narrower
 vectors (ATEN_CPU_CAPABILITY=avx2), which add up in another order, with two threads, and once with
 another seed. Weights and inputs are filled by a formula, so the seed changes only what is drawn on
-the way. Keeps the outputs in FOLDER/runs.jsonl; called again it resumes where it stopped. Then it
-prints a table in Markdown: how many benchmarks differ by how much. [detect] output_tolerance rests
-on it, and which workloads state no outputs.
+the way. Keeps the outputs in FOLDER/runs.jsonl, of which each precision wants its own; called again
+it resumes where it stopped. Then it prints a table in Markdown: how many benchmarks differ by how
+much. [detect] output_tolerance rests on it, and which workloads state no outputs.
 """
 
 import argparse
@@ -41,6 +41,7 @@ TIME_LIMIT_MS = 600_000
 FARTHEST = 2.0
 LISTED = 12
 BOUNDS = (0.0, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, FARTHEST)
+BOUNDS_OF_16_BITS = (0.0, 1e-4, 1e-3, 1e-2, 6.25e-2, FARTHEST)  # the last but one is tolerated
 
 
 def run(workload: str, mode: str, manner: str, options: argparse.Namespace) -> dict[str, Any]:
@@ -51,6 +52,7 @@ def run(workload: str, mode: str, manner: str, options: argparse.Namespace) -> d
         "attempt": "outputs",
         "workload": workload,
         "mode": mode,
+        "precision": options.precision,
         "device": "cpu",
         "threads": 1,
         "seed": SEED,
@@ -111,10 +113,10 @@ def words(bound: float) -> str:
     return "equal" if bound == 0 else f"at most {bound:g}"
 
 
-def table_of(rows: list[dict[str, Any]]) -> str:
+def table_of(rows: list[dict[str, Any]], bounds: tuple[float, ...] = BOUNDS) -> str:
     found = {name: differences(rows, manner) for manner, name in COMPARED.items()}
     lines = [f"| outputs differ by | {' | '.join(found)} |", "|-|" + "-:|" * len(found)]
-    for low, high in itertools.pairwise((-1.0, *BOUNDS)):
+    for low, high in itertools.pairwise((-1.0, *bounds)):
         counts = [sum(low < each <= high for each in of.values()) for of in found.values()]
         lines.append(f"| {words(high)} | {' | '.join(map(str, counts))} |")
     lines.append(f"| benchmarks | {' | '.join(str(len(of)) for of in found.values())} |")
@@ -130,14 +132,17 @@ def table_of(rows: list[dict[str, Any]]) -> str:
 
 
 def main() -> None:
-    options = options_of(parser_of(__doc__))
+    parser = parser_of(__doc__)
+    parser.add_argument("--precision", default="fp32", choices=("fp32", "bf16", "amp"))
+    options = options_of(parser)
     kept = KeptRows(options.folder / "runs.jsonl")
     for workload, mode, manner in itertools.product(options.workloads or suite(), MODES, MANNERS):
         asked = {"workload": workload, "mode": mode, "manner": manner, "preset": options.preset}
         if kept.find(**asked) is None:
             kept.add(asked | run(workload, mode, manner, options))
             print(workload, mode, manner, file=sys.stderr, flush=True)
-    print(json.dumps(kept.rows) if options.json else table_of(kept.rows))
+    bounds = BOUNDS if options.precision == "fp32" else BOUNDS_OF_16_BITS
+    print(json.dumps(kept.rows) if options.json else table_of(kept.rows, bounds))
 
 
 if __name__ == "__main__":
