@@ -219,7 +219,7 @@ Outcome run_verify(const Invocation& invocation, const Options& options) {
     return fail(lock.error().code, lock.error().message,
                 "call this again when that has ended: checks beside it would find too much");
   }
-  TW_TRY_VOID(lock);
+  if (!lock) return fail(lock.error());
   TW_TRY(const auto scratch, ScratchFolder::make());
   const auto processes = process::make_process_runner(scratch.path().string());
   TW_TRY(const auto confinement, daemon::open_sandbox(config, *processes));
