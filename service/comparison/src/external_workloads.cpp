@@ -54,6 +54,17 @@ void note_use_of_release(const builds::Tree& tree, const config::Config& config)
   }
 }
 
+/// "python3 mymodel.py": the files that a command names, without their folders. What else it says
+/// is nobody's who only looks at the suite.
+std::string files_of(const std::vector<std::string>& command) {
+  std::string text;
+  for (const auto& word : command) {
+    if (!word.starts_with('/')) continue;
+    text += (text.empty() ? "" : " ") + fs::path(word).filename().string();
+  }
+  return text;
+}
+
 }  // namespace
 
 const config::ExternalWorkload* external_workload(const config::Config& config,
@@ -88,7 +99,7 @@ void add_externals(json& suite, const config::Config& config) {
   for (const auto& external : config.suite.externals) {
     auto item = json::object({{"name", external.name},
                               {"domain", "external"},
-                              {"task", external.command.front()},
+                              {"task", files_of(external.command)},
                               {"train_batch", 0},
                               {"eval_batch", 0},
                               {"configurations", configurations_of(external)}});

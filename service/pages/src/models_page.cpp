@@ -141,7 +141,7 @@ Result<html::Fragment> series_table(const json& model, const View& view) {
                           spread,
                           blocks_of(newest, series)});
   }
-  return sorted_table(view, std::move(table), "It was not measured yet.");
+  return sorted_table(view, std::move(table), "No value of it is stored yet.");
 }
 
 }  // namespace

@@ -168,6 +168,7 @@ TEST_CASE("the suite lists external workloads, and refuses one with the name of 
   comparison::add_externals(suite, config);
   REQUIRE(suite.size() == 1);
   CHECK(suite[0]["domain"] == "external");
+  CHECK(suite[0]["task"] == "python3 external_workload.py");
   CHECK(suite[0]["configurations"][0]["supported"] == true);
   CHECK(suite[0]["configurations"][1]["supported"] == false);
   CHECK(comparison::with_externals(config, {"dlrm"}).value() ==
