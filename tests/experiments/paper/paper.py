@@ -157,7 +157,8 @@ def carry_out(options: argparse.Namespace) -> None:
             keep_shares(options.service, answers)
         file = options.page or folder / "README.md"
         written = page(answers, subject, options.planted, COMMAND)
-        written.without(folder).write(file)
+        elsewhere = {subject.build: "BUILD"} if Path(subject.build).is_absolute() else {}
+        written.without({str(folder): "FOLDER", **elsewhere}).write(file)
         say(f"wrote {file}")
 
 

@@ -58,7 +58,7 @@ def _timed(answers: Answers) -> int:
         for answer in answers.series("times")
         for figure in answer.document.get("figures", [])
     ]
-    return sum(figure["status"] == "ok" for figure in figures)
+    return sum(figure["status"] == "ok" and figure["metric"] == "time" for figure in figures)
 
 
 def _pair(section: Section, answer: Answer) -> None:

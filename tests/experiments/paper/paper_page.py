@@ -1,5 +1,6 @@
 """The page: every table and figure of the paper, each beside what was measured here."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,9 +27,12 @@ class Page:
     text: str
     pictures: dict[str, str]  # SVG by file name
 
-    def without(self, folder: Path) -> "Page":
-        """The page with a word for the folder's path, which says nothing to others."""
-        return Page(self.text.replace(str(folder), "FOLDER"), self.pictures)
+    def without(self, paths: Mapping[str, str]) -> "Page":
+        """The page with a word for each path of this machine, which says nothing to others."""
+        text = self.text
+        for path, word in paths.items():
+            text = text.replace(path, word)
+        return Page(text, self.pictures)
 
     def write(self, file: Path) -> None:
         """The page, and the pictures beside it."""

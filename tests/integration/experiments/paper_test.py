@@ -85,6 +85,7 @@ def compared(*verdicts: dict[str, Any]) -> dict[str, Any]:
     return {"confidence": 0.99, "runs": 24, "verdicts": list(verdicts)}
 
 
+BESIDE_TIME = ("time", "throughput")
 REFUSED = "runs with the baseline and not with the candidate: "
 SUITE = {"items": [workload("vgg16", "computer vision"), workload("dlrm", "recommendation")]}
 NOTHING = error("nothing is stored")
@@ -128,7 +129,7 @@ PLAIN: list[Rule] = [
     ("build list", {"items": [{"id": 4, "name": "libtorch", "folder": "/libtorch"}]}, 0),
     ("study --stored", NOTHING, 2),
     ("study", STUDY, 0),
-    ("measure", {"figures": [{"status": "ok"}]}, 0),
+    ("measure", {"figures": [{"status": "ok", "metric": each} for each in BESIDE_TIME]}, 0),
     ("compare", error("only eager mode is built"), 2),
 ]
 
@@ -215,8 +216,11 @@ class WithoutGpu(Folder):
 
     def test_no_path_of_this_machine_is_on_the_page(self) -> None:
         rule = ("machine list", error(f"no database at {self.folder / 'state'}/paper.sqlite"), 2)
-        page = self.page("--stored", answers=[rule])
+        (tree := self.folder / "tree").mkdir()
+        page = self.page("--stored", "--build", str(tree), answers=[rule])
         self.assertIn("no database at FOLDER/paper.sqlite", section(page, "Table 3"))
+        self.assertIn("Build BUILD, preset `small`", page)
+        self.assertNotIn(str(tree), page)
 
 
 class WithGpu(Folder):
