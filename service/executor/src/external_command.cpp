@@ -1,8 +1,11 @@
 #include "torchwatch/executor/external_command.hpp"
 
+#include <elf.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <fstream>
 #include <system_error>
 
@@ -34,6 +37,16 @@ fs::path interpreter_of(const fs::path& program) {
   const auto first = line.find_first_not_of(kBlanks);
   if (first == std::string::npos) return {};
   return line.substr(first, line.find_first_of(kBlanks, first) - first);
+}
+
+/// Whether an ELF file that begins so is for this processor. One of 32 bits may be, too.
+bool is_for_this_processor(const std::string& begin) {
+  const auto own = begin_of("/proc/self/exe");
+  if (begin.size() < sizeof(Elf64_Ehdr) || own.size() < sizeof(Elf64_Ehdr)) return false;
+  constexpr std::array<std::size_t, 4> kPlaces{EI_CLASS, EI_DATA, offsetof(Elf64_Ehdr, e_machine),
+                                               offsetof(Elf64_Ehdr, e_machine) + 1};
+  const auto is_same = [&](std::size_t place) { return begin[place] == own[place]; };
+  return begin[EI_CLASS] == ELFCLASS32 || std::ranges::all_of(kPlaces, is_same);
 }
 
 bool is_executable(const fs::path& file) {
@@ -69,7 +82,12 @@ std::string why_not_startable(const ExternalCommand& command) {
   }
   const auto interpreter = interpreter_of(program);
   if (interpreter.empty()) {
-    if (begin_of(program).starts_with(kElf)) return {};
+    const auto begin = begin_of(program);
+    if (begin.starts_with(kElf)) {
+      return is_for_this_processor(begin)
+                 ? ""
+                 : told + " is a program for another processor: build it for this one";
+    }
     return told + " is neither an ELF file nor a script: begin it with #! and its interpreter";
   }
   if (interpreter.string().ends_with('\r')) {

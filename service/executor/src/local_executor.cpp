@@ -271,9 +271,6 @@ Result<RunOutcome> LocalExecutor::carry_out(const RunSpec& run, const AttemptFol
   };
   const auto outcome = processes_.run(spec, stop.get_token());
   TW_TRY_VOID(after_spawn);
-  if (run.command && std::holds_alternative<process::SpawnFailed>(outcome.end)) {
-    return RunFailure{.reason = "the command " + process::describe(outcome.end), .output = {}};
-  }
   TW_TRY_VOID(platform::failpoint("executor.before_result_read"));
   TW_TRY(auto judged, judge(outcome, run.request, folder.result(), settings_.rounding));
   if (auto* const result = std::get_if<RunResult>(&judged)) {

@@ -64,20 +64,16 @@ Result<RunResult> believed(std::string_view text, const protocol::Request& reque
 }
 
 RunFailure disbelieved(const Error& error) {
-  switch (error.code) {
-    case ErrorCode::not_found:
-      return {.reason = "exited with 0 and left no result",
-              .output = {},
-              .kind = FailureKind::unanswered};
-    case ErrorCode::corrupt:
-      return {.reason = printable("result is damaged: " + error.text()),
-              .output = {},
-              .kind = FailureKind::unbelieved};
-    default:
-      return {.reason = printable("result cannot be believed: " + error.text()),
-              .output = {},
-              .kind = FailureKind::unbelieved};
+  if (error.code == ErrorCode::not_found) {
+    return {.reason = "exited with 0 and left no result",
+            .output = {},
+            .kind = FailureKind::unanswered};
   }
+  const std::string what =
+      error.code == ErrorCode::corrupt ? "is damaged: " : "cannot be believed: ";
+  return {.reason = printable("result " + what + error.text()),
+          .output = {},
+          .kind = FailureKind::unbelieved};
 }
 
 namespace {

@@ -118,7 +118,7 @@ TEST_CASE("a command that cannot be started is a failure that says what to do") 
       "\x7f"
       "ELF of another machine");
   CHECK_THAT(machine.failure(machine.spec({of_another_machine})),
-             Contains("the command did not start"));
+             Contains("is a program for another processor"));
   const auto by_env = machine.script("#!/usr/bin/env python9\n");
   CHECK_THAT(machine.failure(machine.spec({by_env})), Contains("exit status 127"));
 }

@@ -12,8 +12,8 @@ namespace torchwatch::executor {
 inline constexpr const char* kTreeVariable = "TORCHWATCH_TREE";
 
 /// Returns why a command cannot be started, with what to do: its program is missing, may not be
-/// executed, is neither an ELF file nor a script with `#!`, or its interpreter is missing. Empty
-/// where it can.
+/// executed, is neither an ELF file for this processor nor a script with `#!`, or its interpreter
+/// is missing. Empty where it can.
 std::string why_not_startable(const ExternalCommand&);
 
 /// Returns why a command is wrong as it is written, with what to do: it cannot be started, or an
