@@ -9,6 +9,7 @@
 #include "torchwatch/outbox/outbox_store.hpp"
 #include "torchwatch/report/incident_state.hpp"
 #include "torchwatch/report/outcome.hpp"
+#include "torchwatch/report/printed_output.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/runs/run_store.hpp"
 #include "torchwatch/storage/bisection_store.hpp"
@@ -100,7 +101,8 @@ Result<ComparisonFacts> gather(storage::Database& database, const config::Config
   if (comparison.baseline) {
     TW_TRY(facts.baseline, builds.get(*comparison.baseline));
   }
-  TW_TRY(facts.verdicts, storage::verdicts_of(database, comparison.id));
+  TW_TRY(auto verdicts, storage::verdicts_of(database, comparison.id));
+  TW_TRY(facts.verdicts, report::with_printed_output(database, comparison, std::move(verdicts)));
   TW_TRY(facts.newly_measured, report::newly_measured(database, comparison, facts.verdicts));
   TW_TRY(const auto runs,
          storage::RunStore(database).runs_of({storage::OwnerKind::comparison, comparison.id}));

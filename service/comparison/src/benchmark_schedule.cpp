@@ -56,6 +56,17 @@ detect::MemoryDecision judge(const Series& series, const BothSides& screened,
                : detect::judge_peak(metric, screened.runs(), settings);
 }
 
+/// What the reader calls the sides: settings of a study are A and B.
+struct SideWords {
+  std::string baseline;
+  std::string candidate;
+};
+
+SideWords words_of_sides(bool compares_settings) {
+  if (compares_settings) return {"A", "B"};
+  return {"the baseline", "the candidate"};
+}
+
 int count(const std::vector<const RunRow*>& runs, RunStatus status) {
   return static_cast<int>(
       std::ranges::count_if(runs, [&](const RunRow* run) { return run->status == status; }));
@@ -157,23 +168,27 @@ std::optional<BenchmarkSchedule::Step> BenchmarkSchedule::failed(const Runs& run
       count(worse, RunStatus::unsupported) > 0 && count(worse, RunStatus::failed) == 0;
   const auto verdict = unsupported ? Verdict::unsupported : Verdict::failed;
   const auto reason = first_reason(worse);
+  const auto with = words_of_sides(schedule_.compares_settings_);
   if (baseline_ok == 0 && candidate_ok == 0) return all_metrics(verdict, reason, runs, false);
   if (candidate_ok == 0 && baseline_ok == total) {
-    return all_metrics(verdict, "runs with the baseline and not with the candidate: " + reason,
-                       runs, true);
+    return all_metrics(
+        verdict, "runs with " + with.baseline + " and not with " + with.candidate + ": " + reason,
+        runs, true);
   }
   if (candidate_ok == total && baseline_ok == 0) {
     // What a setting cannot be applied to failed nothing.
-    const bool of_study = unsupported && schedule_.compares_settings_;
-    return of_study
-               ? all_metrics(verdict, "not supported with the baseline: " + reason, runs, false)
-               : all_metrics(Verdict::failed, "runs again; failed with the baseline: " + reason,
-                             runs, false);
+    if (unsupported && schedule_.compares_settings_) {
+      return all_metrics(verdict, "not supported with " + with.baseline + ": " + reason, runs,
+                         false);
+    }
+    return all_metrics(Verdict::failed, "runs again; failed with " + with.baseline + ": " + reason,
+                       runs, false);
   }
   return all_metrics(Verdict::inconclusive,
                      "failed in some runs only (" + std::to_string(total - baseline_ok) + " of " +
-                         std::to_string(total) + " with the baseline, " +
-                         std::to_string(total - candidate_ok) + " with the candidate): " + reason,
+                         std::to_string(total) + " with " + with.baseline + ", " +
+                         std::to_string(total - candidate_ok) + " with " + with.candidate +
+                         "): " + reason,
                      runs, false);
 }
 
@@ -225,16 +240,18 @@ void BenchmarkSchedule::add_partly_measured(const Runs& runs, Step& step) const 
     step.judged.push_back(
         judge_as(Metric::output_difference, Verdict::inconclusive, std::move(reason), runs));
   }
+  const auto with = words_of_sides(schedule_.compares_settings_);
   for (const auto metric : partly) {
     const bool in_baseline = values(runs.baseline, metric).size() == runs.baseline.size();
     const auto in_candidate = values(runs.candidate, metric).size();
     if (values(runs.baseline, metric).empty()) continue;
     // Outputs have no value either where no run of the baseline came before.
     const bool lost = in_baseline && in_candidate == 0 && metric != Metric::output_difference;
-    step.judged.push_back(judge_as(
-        metric, lost ? Verdict::failed : Verdict::inconclusive,
-        lost ? "measured with the baseline, not with the candidate" : "measured in some runs only",
-        runs));
+    step.judged.push_back(
+        judge_as(metric, lost ? Verdict::failed : Verdict::inconclusive,
+                 lost ? "measured with " + with.baseline + ", not with " + with.candidate
+                      : "measured in some runs only",
+                 runs));
     step.judged.back().lost = lost;
   }
 }

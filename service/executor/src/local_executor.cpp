@@ -273,6 +273,11 @@ Result<RunOutcome> LocalExecutor::carry_out(const RunSpec& run, const AttemptFol
   TW_TRY_VOID(after_spawn);
   TW_TRY_VOID(platform::failpoint("executor.before_result_read"));
   TW_TRY(auto judged, judge(outcome, run.request, folder.result(), settings_.rounding));
+  if (auto* const failure = std::get_if<RunFailure>(&judged); failure != nullptr && run.command) {
+    // Not refused before the start: an argument may name what the command makes itself.
+    const auto wrong = what_is_wrong(*run.command);
+    if (!wrong.empty()) failure->reason += "; " + wrong;
+  }
   if (auto* const result = std::get_if<RunResult>(&judged)) {
     result->environment.facts["sandbox"] = spelling(settings_.sandbox.kind());
     // Where a command of somebody's own says nothing of the machine itself.

@@ -9,6 +9,7 @@
 #include "torchwatch/records/hex.hpp"
 #include "torchwatch/report/incident_state.hpp"
 #include "torchwatch/report/outcome.hpp"
+#include "torchwatch/report/printed_output.hpp"
 #include "torchwatch/report/reproduce.hpp"
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/runs/run_store.hpp"
@@ -238,7 +239,10 @@ Result<Page> page_of(const storage::ComparisonRow& row, const Shown& shown, View
   view.confidence = row.confidence.value_or(view.sources.confidence);
   TW_TRY(const auto name, name_of_comparison(row, view));
   TW_TRY(const auto state, report::result_word(database, row, view.service_now.doing.comparison));
-  TW_TRY(const auto verdicts, storage::verdicts_of(database, row.id));
+  TW_TRY(auto verdicts, storage::verdicts_of(database, row.id));
+  if (view.is_trusted) {
+    TW_TRY(verdicts, report::with_printed_output(database, row, std::move(verdicts)));
+  }
   if (view.is_for_csv)
     return Page{.title = name, .content = {}, .csv = verdicts_as_table(verdicts, view)};
   TW_TRY(const auto incidents, storage::IncidentStore(database).of_comparison(row.id));

@@ -193,6 +193,11 @@ Result<Page> make_models(const View& view) {
   return Page{.title = "Models", .content = content, .section = "Models"};
 }
 
+/// Empty where the mode is refused, or the workload is not one of the suite.
+std::string batch_of(const json& model, const char* mode) {
+  return model.at(mode) == 0 ? "" : text_of(model, mode);
+}
+
 Result<Page> make_model(const View& view) {
   TW_TRY_VOID(parameters_of(view, {"sort"}));
   const auto& name = view.request.path_parameters.at("name");
@@ -201,8 +206,8 @@ Result<Page> make_model(const View& view) {
   const auto content = html::title(name) +
                        html::facts({{"domain", text_of(model, "domain")},
                                     {"task", text_of(model, "task")},
-                                    {"paper train batch", text_of(model, "train_batch")},
-                                    {"paper infer batch", text_of(model, "eval_batch")}}) +
+                                    {"paper train batch", batch_of(model, "train_batch")},
+                                    {"paper infer batch", batch_of(model, "eval_batch")}}) +
                        html::section("Series", table) +
                        html::paragraph(html::text(
                            "Measure it alone: `torchwatch measure BUILD --workload " + name + "`"));

@@ -2,14 +2,19 @@
 
 #include <algorithm>
 #include <cctype>
+#include <map>
 #include <sstream>
 
 #include "torchwatch/log/log.hpp"
+#include "torchwatch/markdown/markdown.hpp"
+#include "torchwatch/runs/run_reader.hpp"
 
 namespace torchwatch::report {
 namespace {
 
 constexpr std::size_t kLinesMax = 20;
+constexpr std::size_t kLineMax = 200;         // characters of a line within a reason
+constexpr std::size_t kBenchmarksRead = 200;  // each takes a query
 
 bool is_of_path(char c) {
   constexpr std::string_view kOthers = "/._-+@~%#";
@@ -41,6 +46,18 @@ std::string without_paths(std::string_view line) {
   return text;
 }
 
+/// What a run of the build that is tried printed last; where it printed nothing, of the one before.
+Result<std::string> printed_last(storage::RunReader& reader, const storage::ComparisonRow& row,
+                                 const Benchmark& benchmark) {
+  const storage::Owner owner{storage::OwnerKind::comparison, row.id};
+  TW_TRY(auto output, reader.output_of(owner, row.candidate, benchmark));
+  if (output.empty() && row.baseline) {
+    TW_TRY(output, reader.output_of(owner, *row.baseline, benchmark));
+  }
+  const auto lines = last_lines(output);
+  return lines.empty() ? std::string() : clean(lines.back(), kLineMax);
+}
+
 }  // namespace
 
 std::vector<std::string> last_lines(std::string_view output, std::span<const std::string> secrets) {
@@ -52,6 +69,24 @@ std::vector<std::string> last_lines(std::string_view output, std::span<const std
   if (lines.size() > kLinesMax)
     lines.erase(lines.begin(), lines.end() - static_cast<std::ptrdiff_t>(kLinesMax));
   return lines;
+}
+
+Result<std::vector<storage::VerdictRow>> with_printed_output(
+    storage::Database& database, const storage::ComparisonRow& row,
+    std::vector<storage::VerdictRow> verdicts) {
+  storage::RunReader reader(database);
+  std::map<Benchmark, std::string> printed;
+  for (auto& verdict : verdicts) {
+    if (verdict.verdict != Verdict::failed) continue;
+    const auto& benchmark = verdict.series.benchmark;
+    if (!printed.contains(benchmark) && printed.size() < kBenchmarksRead) {
+      TW_TRY(printed[benchmark], printed_last(reader, row, benchmark));
+    }
+    const auto line = printed.find(benchmark);
+    if (line == printed.end() || line->second.empty()) continue;
+    verdict.reason += (verdict.reason.empty() ? "" : "; ") + ("it printed: " + line->second);
+  }
+  return verdicts;
 }
 
 }  // namespace torchwatch::report

@@ -3,14 +3,27 @@
 #include <algorithm>
 
 namespace torchwatch::comparison {
+namespace {
+
+/// The setting without the switches that say what a run does anyway.
+Setting in_effect(Setting setting) {
+  if (setting.fixed_heap == true) setting.fixed_heap.reset();
+  if (setting.flushes_denormals == false) setting.flushes_denormals.reset();
+  if (setting.zeroes_gradients == false) setting.zeroes_gradients.reset();
+  return setting;
+}
+
+}  // namespace
 
 Result<Sides> parse_sides(const std::string& baseline, const std::string& candidate) {
   Sides sides;
   TW_TRY(sides.baseline, parse_setting(baseline));
   TW_TRY(sides.candidate, parse_setting(candidate));
-  if (sides.baseline != sides.candidate) return sides;
+  if (in_effect(sides.baseline) != in_effect(sides.candidate)) return sides;
+  const auto [a, b] = std::pair(to_string(sides.baseline), to_string(sides.candidate));
   return fail(ErrorCode::invalid,
-              "both settings are " + to_string(sides.baseline) + ": there is nothing to compare",
+              (a == b ? "both settings are " + a : a + " and " + b + " mean the same") +
+                  ": there is nothing to compare",
               "name two that differ; `torchwatch compare A A` compares a build with itself");
 }
 

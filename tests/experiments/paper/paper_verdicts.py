@@ -82,14 +82,15 @@ def _backend_rows(backend: str, document: Document) -> list[tuple[object, ...]]:
 
 def _not_taken(backend: str, document: Document) -> str:
     """How many benchmarks ran under both, and why the others did not; empty where all did."""
-    alone = "runs with the baseline and not with the candidate: "
+    # In answers of before 2026-12 the sides of a study are baseline and candidate.
+    alone = r"^runs with (A and not with B|the baseline and not with the candidate): "
 
     def benchmark(verdict: Verdict) -> tuple[str, str]:
         return verdict["workload"], verdict["configuration"]
 
     ran = {benchmark(each) for each in document["verdicts"] if each["verdict"] not in NO_VALUE}
     others = {
-        benchmark(each): (each["reason"] or each["verdict"]).removeprefix(alone)
+        benchmark(each): re.sub(alone, "", each["reason"] or each["verdict"])
         for each in document["verdicts"]
         if benchmark(each) not in ran
     }

@@ -123,6 +123,16 @@ TEST_CASE("a command that cannot be started is a failure that says what to do") 
   CHECK_THAT(machine.failure(machine.spec({by_env})), Contains("exit status 127"));
 }
 
+TEST_CASE("a failure names the argument that is a path to nothing") {
+  Machine machine;
+  const auto of_nothing = machine.failure(machine.spec({"/bin/sh", "/nowhere/model.py"}));
+  CHECK_THAT(of_nothing, Contains("exit status") && Contains("; argument /nowhere/model.py does "
+                                                             "not exist: correct its path"));
+  const auto script = machine.script(std::string(kAnswers) + "answer 2000000");
+  CHECK(machine.result(machine.spec({"/bin/sh", "-c", script.string() + " \"$@\"", "/nowhere/yet"}))
+            .values.contains(Metric::time));
+}
+
 TEST_CASE("a command that hangs is ended, and one that floods as well") {
   Machine machine;
   auto hanging = machine.spec({machine.script("#!/bin/sh\nsleep 1000\n")});

@@ -86,7 +86,7 @@ def compared(*verdicts: dict[str, Any]) -> dict[str, Any]:
 
 
 BESIDE_TIME = ("time", "throughput")
-REFUSED = "runs with the baseline and not with the candidate: "
+REFUSED = "runs with A and not with B: "
 SUITE = {"items": [workload("vgg16", "computer vision"), workload("dlrm", "recommendation")]}
 NOTHING = error("nothing is stored")
 STUDY = {

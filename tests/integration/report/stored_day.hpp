@@ -67,6 +67,9 @@ class StoredDay {
     comparison_ = open({storage::Purpose::nightly, candidate, baseline});
   }
 
+  storage::Database& database() { return service_->services().database; }
+  const storage::ComparisonRow& comparison() const { return comparison_; }
+
   /// Stores a pair of runs side by side that state the metric, each of which took 20 s.
   void add_pair(const Benchmark& benchmark, std::int64_t baseline, std::int64_t candidate,
                 Metric metric = Metric::time) {
@@ -186,8 +189,6 @@ class StoredDay {
   storage::ComparisonRow open(const storage::NewComparison& comparison) {
     return storage::ComparisonStore(database()).open(comparison, kNow).value();
   }
-
-  storage::Database& database() { return service_->services().database; }
 
   storage::Id ready(const std::string& name, const std::string& commit, const std::string& hash) {
     storage::BuildStore builds(database());

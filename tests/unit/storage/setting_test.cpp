@@ -96,6 +96,17 @@ TEST_CASE("two settings that say the same are refused") {
   REQUIRE_FALSE(same);
   CHECK_THAT(same.error().text(), Contains("both settings are precision=bf16,threads=2"));
   CHECK(parse_sides("default", "threads=2"));
+  const std::vector<std::pair<std::string, std::string>> defaults{
+      {"heap=fixed", "heap=glibc"},
+      {"denormals=kept", "denormals=flushed"},
+      {"gradients=none", "gradients=zeroed"}};
+  for (const auto& [word, other] : defaults) {
+    const auto refused = parse_sides("default", word);
+    REQUIRE_FALSE(refused);
+    CHECK_THAT(refused.error().text(), Contains("default and " + word + " mean the same"));
+    CHECK(parse_sides("default", other));
+    CHECK(parse_sides(other, word));
+  }
 }
 
 TEST_CASE("the settings of a request are read whole, and stored in one spelling") {
