@@ -115,8 +115,9 @@ Result<std::string> carry_out_nightly(Application& application, const RequestRow
   TW_TRY(const auto comparison, comparison_of(application, request, stop));
   TW_TRY(const auto ended, nightly::carry_out_comparison(application.services(), comparison, stop));
   if (ended.state == storage::ComparisonState::cancelled) {
-    return fail(ErrorCode::conflict,
-                "its comparison " + std::to_string(ended.id) + " was cancelled");
+    const json answer{{"error", "its comparison " + std::to_string(ended.id) + " was cancelled"}};
+    storage::RequestStore requests(application.services().database);
+    TW_TRY_VOID(requests.answer(request.id, RequestState::cancelled, answer.dump()));
   }
   return json{{"comparison", ended.id}}.dump();
 }

@@ -41,6 +41,15 @@ storage::Id end_search_of_request_1(Service& service, const std::string& good,
   return opened.id;
 }
 
+/// Stores a comparison of a folder with itself that somebody asked for.
+storage::ComparisonRow requested_comparison(storage::Database& database) {
+  const auto build =
+      storage::BuildStore(database).discover(storage::BuildOrigin::folder, "/elsewhere").value().id;
+  const storage::NewComparison asked{
+      .purpose = storage::Purpose::requested, .candidate = build, .baseline = build};
+  return storage::ComparisonStore(database).open(asked, 1).value();
+}
+
 /// Ends the service as a kill would while it works on the first request, and starts it again.
 void die_at_request_1(Service& service) {
   auto& database = service.application->services().database;
@@ -220,17 +229,9 @@ TEST_CASE("a request whose run was under way when the service ended uses up no t
   const auto path = service.store(storage::RequestKind::bisection, {{"suspect", "abc123"}});
   for (int i = 0; i < 3; ++i) {
     auto& database = service.application->services().database;
+    const auto comparison = requested_comparison(database);
     storage::NewAttempt attempt;
-    attempt.build = storage::BuildStore(database)
-                        .discover(storage::BuildOrigin::folder, "/elsewhere")
-                        .value()
-                        .id;
-    const auto comparison = storage::ComparisonStore(database)
-                                .open({.purpose = storage::Purpose::requested,
-                                       .candidate = attempt.build,
-                                       .baseline = attempt.build},
-                                      1)
-                                .value();
+    attempt.build = comparison.candidate;
     attempt.owner = {storage::OwnerKind::comparison, comparison.id};
     attempt.slot = "s" + std::to_string(i);
     attempt.benchmark.workload = "resnet18";
@@ -239,6 +240,21 @@ TEST_CASE("a request whose run was under way when the service ended uses up no t
   }
   CHECK(service.get(path).at("state") == "pending");
   CHECK(storage::SetbackStore(service.application->services().database).list().value().empty());
+}
+
+TEST_CASE("a request whose comparison somebody cancels is cancelled, not refused") {
+  Service service;
+  service.start();
+  const auto path = service.store(storage::RequestKind::nightly,
+                                  {{"candidate", "/elsewhere"}, {"baseline", "x"}});
+  auto& database = service.application->services().database;
+  const auto opened = requested_comparison(database);
+  REQUIRE(storage::RequestStore(database).note(1, json{{"comparison", opened.id}}.dump()));
+  REQUIRE(storage::ComparisonStore(database).cancel(opened.id, "by uid 0", 1));
+  service.work();
+  const auto request = service.wait_until(path, is_over);
+  CHECK(request.at("state") == "cancelled");
+  CHECK(request.at("result").at("error") == "its comparison 1 was cancelled");
 }
 
 TEST_CASE("a request that was put off carries on the bisection that it opened") {
