@@ -92,7 +92,7 @@ def carry_out(options: argparse.Namespace, row_of: Callable[[Path, int], Row]) -
             folder = options.folder / f"{'clean' if options.clean else 'planted'}-{seed}"
             print("\n".join(lines(row_of(folder, seed))), flush=True)
     except result.FAILURES as error:
-        sys.exit(f"{Path(sys.argv[0]).name}: {error}; call this again to resume")
+        sys.exit(f"{Path(sys.argv[0]).name}: {error}")
     except KeyboardInterrupt:
         sys.exit(130)
 
