@@ -10,7 +10,9 @@ import zipfile
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from pip_wheels import pip_download_all, say
+from pip._vendor.packaging.requirements import Requirement
+
+from pip_wheels import pip_download, pip_download_all, required, say
 from torch_tree import CUDA_RECORD, Extent, note_cuda
 from wheel_file import damage_of, hash_of, read_record, unpack
 from wheel_metadata import name_of, requirements_of
@@ -49,11 +51,8 @@ def required_by(wheel: Path) -> list[str]:
 
 
 def is_library(path: PurePosixPath) -> bool:
-    return (
-        path.parts[0] == "nvidia"
-        and path.parent.name == "lib"
-        and bool(LIBRARY.fullmatch(path.name))
-    )
+    """In nvidia/, or in a folder of its own, as cuSPARSELt came for CUDA 12."""
+    return path.parent.name == "lib" and bool(LIBRARY.fullmatch(path.name))
 
 
 def put(source: Path, target: Path) -> bool:
@@ -114,29 +113,55 @@ def unpack_libraries(wheel: Path, folder: Path, trees: list[Neighbour]) -> dict[
     return hashes
 
 
-def gather(required: list[str], wheels: Path, folder: Path, extent: Extent) -> dict[str, str]:
+def fetch_one_by_one(packages: list[str], folder: Path, index: str) -> None:
+    """Puts what is required by name into the folder, each package alone: pip keeps nothing of a
+    call that breaks, and together they are gigabytes. Errors: NotOffered, Damaged, Trouble."""
+    for package in packages:
+        wheel = pip_download(package, folder, index)
+        of_extras = requirements_of(wheel, Requirement(package).extras)
+        for part in (str(one) for one in of_extras if one.specifier):
+            pip_download(part, folder, index)
+
+
+def fetch(packages: list[str], wheels: Path, index: str) -> list[Path]:
+    """The wheels of all that is required, what came in an earlier call for the same not again.
+    Errors: NotOffered, Damaged, Trouble."""
+    folder, note = wheels / "required", wheels / "required.json"
+    wanted = json.dumps(packages)
+    shutil.rmtree(folder / "tmp", ignore_errors=True)  # of a call that was killed
+    if not (note.exists() and note.read_text() == wanted):
+        shutil.rmtree(folder, ignore_errors=True)
+        note.write_text(wanted)
+    fetch_one_by_one(packages, folder, index)
+    for alone in sorted(folder.glob("*/*.whl")):
+        put(alone, folder / alone.name)
+    return pip_download_all(packages, folder, index)
+
+
+def gather(packages: list[str], wheels: Path, folder: Path, extent: Extent) -> dict[str, str]:
     """Puts all libraries that are required into the folder and returns their hashes."""
     trees = neighbours(extent.shared_with)
     for neighbour in trees:
         # Two builds that require the same get the same, also where a package may have any version.
-        if neighbour.required == required and take_all(neighbour, folder):
+        if neighbour.required == packages and take_all(neighbour, folder):
             return neighbour.hashes
-    say(f"fetching the CUDA libraries that it requires (some 3 GB): {', '.join(required)}")
+    say(f"fetching the CUDA libraries that it requires (some 3 GB): {', '.join(packages)}")
     hashes: dict[str, str] = {}
-    for wheel in pip_download_all(required, wheels, extent.index):
-        hashes |= unpack_libraries(wheel, folder, trees)
+    with required(wheels / "required"):
+        for wheel in fetch(packages, wheels, extent.index):
+            hashes |= unpack_libraries(wheel, folder, trees)
     return hashes
 
 
 def add_required_libraries(wheel: Path, tree: Path, extent: Extent) -> None:
     """Puts every library of CUDA that the wheel requires into lib/, where PyTorch's LibTorch
     archives have them, and says in the tree which. Those that a tree in the extent's `shared_with`
-    has are not stored again. Errors: NotOffered, Damaged, Trouble."""
-    required, folder = required_by(wheel), tree / "cuda.partial"
+    has are not stored again. Errors: NotOffered, Damaged (the wheel itself), Trouble."""
+    packages, folder = required_by(wheel), tree / "cuda.partial"
     folder.mkdir()
-    hashes = gather(required, wheel.parent, folder, extent) if required else {}
+    hashes = gather(packages, wheel.parent, folder, extent) if packages else {}
     of_torch = {library for library in hashes if (tree / "lib" / library).exists()}
     for library in hashes.keys() - of_torch:
         (folder / library).rename(tree / "lib" / library)
     shutil.rmtree(folder)
-    note_cuda(tree, required, {name: hashes[name] for name in hashes.keys() - of_torch})
+    note_cuda(tree, packages, {name: hashes[name] for name in hashes.keys() - of_torch})

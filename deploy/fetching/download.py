@@ -3,7 +3,6 @@
 import errno
 import hashlib
 import json
-import os
 import re
 import shutil
 from http import HTTPStatus
@@ -14,13 +13,11 @@ from pip._vendor.requests.models import Response
 
 from link import Link
 from web_request import GONE, ask, blocks_of, length_of, refusal, shown
-from wheel_file import UNPACKED_BYTES_MAX, Damaged, Trouble
+from wheel_file import UNPACKED_BYTES_MAX, Damaged, Trouble, reserve
 
 BLOCK_BYTES = 1 << 20
 CUT_OFF_MAX = 5  # connections that may break within one call
 FILE_BYTES_MAX = UNPACKED_BYTES_MAX
-# What stays free of the disk, so that others can work: bytes, as $TORCHWATCH_DISK_RESERVE.
-RESERVE_BYTES = 256 << 20
 DISK_IS_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
@@ -71,11 +68,6 @@ def total_of(answer: Response, done: int) -> int | None:
             raise Trouble(f"{shown(answer.url)} answers with another part than was asked for")
         return int(numbers[2])
     return length_of(answer)
-
-
-def reserve() -> int:
-    stated = os.environ.get("TORCHWATCH_DISK_RESERVE", "")
-    return int(stated) if re.fullmatch("[0-9]{1,18}", stated) else RESERVE_BYTES
 
 
 def check_space(wanted: int, folder: Path, name: str) -> int:

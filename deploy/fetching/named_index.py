@@ -18,7 +18,7 @@ LIST_BYTES_MAX = 8 << 20  # the service reads a list of 16 MiB; one of PyTorch h
 def published_at(options: argparse.Namespace, only: str = "") -> list[Offered]:
     """What the index offers, oldest first; at least the version `only`, if it has that."""
     if options.archives:
-        return archives(options.index, options.flavour, only)
+        return archives(options.index, options.flavour, only, options.since)
     return wheels_for_this_machine(options.index, options.flavour, only)
 
 

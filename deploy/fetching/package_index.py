@@ -1,5 +1,6 @@
 """The wheels of a package index that run on this machine. Used by libtorch."""
 
+import platform
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -17,6 +18,7 @@ from wheel_metadata import check_tags
 
 PACKAGE = "torch"
 FRESH = timedelta(hours=24)
+LABELS_MAX = 8
 EARLIER = 7  # versions that tell whether an index has wheels for this Python
 
 
@@ -93,21 +95,35 @@ def wheels_of(index: str) -> list[Wheel]:
     return wheels
 
 
+def without_any(wheels: list[Wheel], flavour: str, platforms: frozenset[str]) -> Trouble:
+    """Why none of an index's wheels is for this machine: to a service that would be silence."""
+    ours = [one for one in wheels if any(tag.platform in platforms for tag in one.tags)]
+    labels = sorted({one.version.local or "none" for one in ours})
+    wanted = f" with the label {flavour}; those that are have {', '.join(labels[:LABELS_MAX])}"
+    return Trouble(
+        f"the index has {len(wheels)} wheels of torch, and none for this machine "
+        f"({platform.machine()}){wanted if flavour and ours else ''}: is the address right?"
+    )
+
+
 def wheels_for_this_machine(index: str, flavour: str, only: str = "") -> list[Offered]:
     """The best wheel of torch of each version that is not yanked, oldest first. `flavour`: only
     versions with this label; empty: all. `only`: the one version that is wanted, which need not be
-    settled. Errors: Trouble."""
+    settled. Errors: Trouble, also where none of the wheels is for this machine."""
     own = list(sys_tags())
     order = {tag: place for place, tag in enumerate(own)}
     platforms = frozenset(tag.platform for tag in own)
     best: dict[Version, tuple[int, Wheel]] = {}
-    for found in wheels_of(index):
-        if found.link.yanked or (flavour and found.version.local != flavour):
+    offered_wheels = [wheel for wheel in wheels_of(index) if not wheel.link.yanked]
+    for found in offered_wheels:
+        if flavour and found.version.local != flavour:
             continue
         place = rank(found, order, platforms)
         if place is not None:
             one = (place, found)
             best[found.version] = min(best.get(found.version, one), one, key=preference)
+    if offered_wheels and not best and not only:
+        raise without_any(offered_wheels, flavour, platforms)
     offers = in_order([Offered(version, found.link) for version, (_, found) in best.items()])
     wheels = [best[offered.version][1] for offered in offers]
     if not only:

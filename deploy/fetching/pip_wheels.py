@@ -5,7 +5,10 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from wheel_file import Damaged, NotOffered, Trouble
 
@@ -130,26 +133,48 @@ def install_into(folder: Path, requirements: list[str], wheels: Path, index: str
     bring("install", requirements, wheels / "tmp", index, *options)
 
 
+@contextmanager
+def required(folder: Path) -> Iterator[None]:
+    """What a wheel requires is not that wheel: where it came damaged, it is removed, and the next
+    call fetches it anew. Errors: Trouble in the place of Damaged."""
+    try:
+        yield
+    except Damaged as error:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise Trouble(str(error)) from error
+
+
+def newest_wheels(folder: Path) -> list[Path]:
+    """One wheel of each package: beside what pip chose now may lie what it chose earlier."""
+    from pip._vendor.packaging.utils import parse_wheel_filename
+
+    newest: dict[str, tuple[Any, Path]] = {}
+    for wheel in sorted(folder.glob("*.whl")):
+        name, version, *_ = parse_wheel_filename(wheel.name)
+        newest[name] = max(newest.get(name, (version, wheel)), (version, wheel))
+    return sorted(wheel for _, wheel in newest.values())
+
+
 def pip_download(requirement: str, wheels: Path, index: str = "") -> Path:
     """The wheel that satisfies the requirement, without what it depends on. `index`: where it may
     be beside pip's own one. Errors: NotOffered, Damaged, Trouble."""
     folder = wheels / requirement
     download_into(folder, [requirement], wheels / "tmp", index, "--no-deps")
-    found = list(folder.glob("*.whl"))
+    found = newest_wheels(folder)
     if len(found) != 1:
-        raise Damaged(
-            f"{folder} holds {len(found)} wheels for {requirement} instead of one: try again"
+        raise Trouble(
+            f"{folder} holds {len(found)} packages for {requirement} instead of one: remove it and "
+            "try again"
         )
     return found[0]
 
 
-def pip_download_all(requirements: list[str], wheels: Path, index: str = "") -> list[Path]:
+def pip_download_all(requirements: list[str], folder: Path, index: str = "") -> list[Path]:
     """The wheels that satisfy the requirements together, and those that they depend on; `index` as
-    above. Errors: NotOffered, Damaged, Trouble."""
-    folder = wheels / "required"
-    shutil.rmtree(folder, ignore_errors=True)  # what an earlier call chose may be out of date
-    download_into(folder, requirements, wheels / "tmp", index)
-    return sorted(folder.glob("*.whl"))
+    above. Of those that lie in the folder pip takes what it would fetch. Errors: NotOffered,
+    Damaged, Trouble."""
+    download_into(folder, requirements, folder / "tmp", index)
+    return newest_wheels(folder)
 
 
 def versions(scratch: Path) -> list[str]:

@@ -16,7 +16,7 @@ from pip._vendor.packaging.tags import sys_tags
 
 from pip_wheels import install_into, say
 from torch_tree import DRIVER, PYTHON_HASH, check_parts, missing_needs
-from wheel_file import NotOffered, Target, Trouble, Unsuitable, damage_of, read_record
+from wheel_file import Damaged, NotOffered, Target, Trouble, Unsuitable, damage_of, read_record
 from wheel_metadata import name_of, requirements_of, tags_of
 
 FOLDER = "python"
@@ -112,14 +112,15 @@ def compile_all(tree: Path) -> None:
 
 def add_python(wheel: Path, tree: Path, index: str) -> None:
     """Completes the Python part of a tree into which the wheel was unpacked with python_target.
-    `index`: where packages may be beside pip's own one. Errors: Unsuitable, Damaged, Trouble."""
+    `index`: where packages may be beside pip's own one. Errors: Unsuitable, Damaged (the wheel
+    itself), Trouble."""
     check_parts(tree, ("__init__.py",), wheel)
     check_importable(tree)
     packages = packages_for(wheel)
     say(f"installing what its Python part requires: {', '.join(packages)}")
     try:
         install_into(tree / FOLDER, packages, wheel.parent, index)
-    except NotOffered as error:  # an index may get a package later, and this wheel is not its fault
+    except (NotOffered, Damaged) as error:  # the next call may go better, and the wheel is whole
         raise Trouble(str(error)) from error
     compile_all(tree)
     (tree / PYTHON_HASH).write_text(python_hash(wheel, python_target(tree)) + "\n")

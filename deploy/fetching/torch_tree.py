@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from pip_wheels import pip_download, say
+from pip_wheels import pip_download, required, say
 from wheel_file import (
     Damaged,
     Target,
@@ -133,12 +133,14 @@ def add_cuda_libraries(tree: Path, wheels: Path, index: str) -> None:
         if not requirement or (lib / library).exists():
             continue
         say(f"fetching {library}, which its CPU part needs to load")
-        wheel = pip_download(requirement, wheels, index)
-        unpack(wheel, library_target(tree, library), tree)
-        if not (lib / library).exists():
-            raise Damaged(
-                f"{wheel.name} holds no {library}: {requirement} is the wrong package, or damaged"
-            )
+        with required(wheels / requirement):
+            wheel = pip_download(requirement, wheels, index)
+            unpack(wheel, library_target(tree, library), tree)
+            if not (lib / library).exists():
+                raise Damaged(
+                    f"{wheel.name} holds no {library}: {requirement} is the wrong package, or "
+                    "damaged"
+                )
 
 
 def missing_needs(tree: Path, library: str) -> list[str]:

@@ -24,6 +24,8 @@ GROWS_FREELY_BYTES = 16 << 20  # a small file may be all blanks
 FOLDERS_MAX = 32  # a wheel of PyTorch has 14
 PART_BYTES_MAX = 255  # of a file system
 COPY_BYTES = 1 << 20
+# What stays free of the disk, so that others can work: bytes, as $TORCHWATCH_DISK_RESERVE.
+RESERVE_BYTES = 256 << 20
 EXECUTABLE = 0o111  # bits of a file's mode
 
 # A member of a wheel, as a path in the tree; None where the tree has no use for it.
@@ -106,16 +108,21 @@ def check_members(archive: zipfile.ZipFile) -> None:
     check_total(archive)
 
 
+def reserve() -> int:
+    stated = os.environ.get("TORCHWATCH_DISK_RESERVE", "")
+    return int(stated) if re.fullmatch("[0-9]{1,18}", stated) else RESERVE_BYTES
+
+
 def check_space(archive: zipfile.ZipFile, target: Target, tree: Path) -> None:
     wanted = sum(
         member.file_size for member in archive.infolist() if target(PurePosixPath(member.filename))
     )
-    free = shutil.disk_usage(tree).free
+    free = max(0, shutil.disk_usage(tree).free - reserve())
     if wanted > free:
         raise Trouble(
             f"unpacking {Path(str(archive.filename)).name} takes {wanted / 1e6:.1f} MB, and "
-            f"{tree.parent} has only {free / 1e6:.1f} MB free: free some space, or name another "
-            "place with --into"
+            f"{tree.parent} has only {free / 1e6:.1f} MB free beside {reserve() / 1e6:.0f} MB that "
+            "must stay free: free some space, or name another place with --into"
         )
 
 

@@ -32,8 +32,8 @@ def fields_of(wheel: Path, name: str) -> Message:
         return message_from_bytes(archive.read(files[0]))
 
 
-def requirements_of(wheel: Path) -> list[Requirement]:
-    """The packages that it requires of this Python on this machine, without those of extras.
+def requirements_of(wheel: Path, extras: Iterable[str] = ()) -> list[Requirement]:
+    """The packages that it requires of this Python on this machine; of extras those that are named.
     Errors: Damaged."""
     metadata = fields_of(wheel, "METADATA")
     required = []
@@ -43,7 +43,8 @@ def requirements_of(wheel: Path) -> list[Requirement]:
             one = Requirement(text)
             if one.url:  # pip would build what lies there, whatever --only-binary says
                 raise Damaged(f"it requires {text}: an address, not a wheel of an index")
-            if one.marker is None or one.marker.evaluate({"extra": ""}):
+            wanted = ("", *extras)
+            if one.marker is None or any(one.marker.evaluate({"extra": each}) for each in wanted):
                 one.marker = None
                 required.append(one)
     return required

@@ -242,6 +242,14 @@ void refuse_python(const toml::table& root, const Config::Channel& channel, Prob
                "[channel] python: can be true only where kind is wheel-index", advice);
 }
 
+/// What nobody else has made is built.
+void require_recipe(const toml::table& root, const Config::Build& build, Problems& problems) {
+  if (build.artifacts.empty() || !build.recipe.empty()) return;
+  problems.add(root["build"]["artifacts"].node()->source(),
+               "[build] artifacts: needs [build] recipe, which builds the commits that nobody else "
+               "has built");
+}
+
 void require_repository(const toml::table& root, const Config& config, Problems& problems) {
   if (!is_built_by_actions(config) || !config.actions.repository.empty()) return;
   problems.add(root["build"]["recipe"].node()->source(),
@@ -283,6 +291,7 @@ Result<Config> load(const fs::path& file, bool required) {
     require_index(root, config.channel, problems);
     refuse_python(root, config.channel, problems);
     require_repository(root, config, problems);
+    require_recipe(root, config.build, problems);
     require_audience(root, config.web, problems);
     fit_classes(root, config, problems);
     TW_TRY_VOID(problems.status());

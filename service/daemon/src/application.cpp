@@ -45,6 +45,11 @@ class KitRunners final : public comparison::RunnerSource {
   const log::Logger logger_;
 };
 
+/// For one build; what it needs of CUDA is 3 GB more.
+std::chrono::seconds time_limit_of_fetch(bool for_cuda) {
+  return std::chrono::hours(for_cuda ? 4 : 1);
+}
+
 Status make_folder(const std::filesystem::path& folder) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
@@ -155,12 +160,14 @@ struct Application::Parts {
           actions_settings(config, confinement.sandbox, log), *processes);
     }
     if (!config.build.artifacts.empty()) {
+      const bool for_cuda = comparison::measures_cuda(config);
       settings.artifacts =
           channel::make_artifacts({.program = source_folder(config) / "deploy" / "libtorch",
                                    .folder = settings.folder,
                                    .address = config.build.artifacts,
-                                   .for_cuda = comparison::measures_cuda(config),
+                                   .for_cuda = for_cuda,
                                    .with_python = config.channel.python,
+                                   .time_limit = time_limit_of_fetch(for_cuda),
                                    .disk_reserve_bytes = config.build.disk_reserve_bytes,
                                    .sandbox = confinement.sandbox},
                                   *processes);
@@ -195,7 +202,7 @@ struct Application::Parts {
     wheels.program = source_folder(config) / "deploy" / "libtorch";
     wheels.cache = config.build.cache / "releases";
     wheels.for_cuda = comparison::measures_cuda(config);
-    if (wheels.for_cuda) wheels.time_limit = std::chrono::hours(4);  // 3 GB more, without a pause
+    wheels.time_limit = time_limit_of_fetch(wheels.for_cuda);
     wheels.with_python = config.channel.python;
     wheels.disk_reserve_bytes = config.build.disk_reserve_bytes;
     wheels.sandbox = confinement.sandbox;

@@ -4,12 +4,12 @@
 #include <filesystem>
 #include <optional>
 
+#include "offered_file.hpp"
 #include "torchwatch/channel/fingerprint.hpp"
 #include "torchwatch/comparison/build_preparer.hpp"
 #include "torchwatch/comparison/series_settings.hpp"
 #include "torchwatch/documents/plan.hpp"
 #include "torchwatch/nightly/source_commits.hpp"
-#include "torchwatch/records/printable.hpp"
 #include "torchwatch/report/newest_nightly.hpp"
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
@@ -55,28 +55,6 @@ Result<BuildRow> placed(comparison::Services& services, BuildRow row) {
   if (!trunk || *trunk == row.trunk_commit) return row;
   row.trunk_commit = *std::move(trunk);
   return storage::BuildStore(services.database).mark_ready(row);
-}
-
-/// Returns whether the build was rejected for the same reason before: each poll looks at it again,
-/// and finds nothing new.
-bool is_known(const BuildRow& row, const Offer& offer, const std::string& manner,
-              const Error& error) {
-  return row.state == storage::BuildState::rejected &&
-         channel::is_same_file(row.fingerprint, offer.fingerprint) &&
-         channel::was_refused_so(row.fingerprint, manner) && row.reason == printable(error.text());
-}
-
-/// Returns whether the channel has another file than the one that was fetched or rejected.
-bool is_replaced(const BuildRow& row, const Offer& offer) {
-  return !row.fingerprint.empty() && !channel::is_same_file(row.fingerprint, offer.fingerprint);
-}
-
-/// Returns whether the file was rejected, the channel says that it is the same still, and it would
-/// be fetched in the same manner.
-bool stays_rejected(const BuildRow& row, const Offer& offer, const std::string& manner) {
-  return row.state == storage::BuildState::rejected && !offer.fingerprint.empty() &&
-         channel::is_same_file(row.fingerprint, offer.fingerprint) &&
-         channel::was_refused_so(row.fingerprint, manner);
 }
 
 /// Keeps what the channel says now of the same file and did not say before: it may be what tells
@@ -155,9 +133,14 @@ Result<BuildRow> fetch(comparison::Services& services, const BuildRow& row, cons
       .key = key,
       .work = [&]() -> Status {
         const auto made = make_ready(services, row, offer, look.stop);
-        if (made) now = *made;
-        if (made || is_known(row, offer, manner, made.error())) return {};
-        return fail(made.error());
+        if (made) {
+          now = *made;
+          return {};
+        }
+        if (!is_known(row, offer, manner, made.error())) return fail(made.error());
+        // Nothing says whether an index has another file by now: it is looked at ever later.
+        const bool is_told_later = offer.fingerprint.empty() && services.channel.at_first();
+        return is_told_later ? fail(made.error().as(ErrorCode::unavailable)) : Status{};
       },
       .end = [&](Failure,
                  const std::string& reason) { return reject(services, row, offer, reason); }};

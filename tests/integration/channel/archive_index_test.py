@@ -129,6 +129,39 @@ class ArchiveIndex(IndexTest):
         self.address = self.address.replace("2.15.0", "2.51.0")
         self.check_fails(self.run_program("--list"), 1, "has none of the last 60 days")
 
+    def test_a_template_is_asked_for_no_day_before_since(self) -> None:
+        today = dt.datetime.now(dt.UTC)
+        for ago in (3, 2, 0):
+            self.add(f"2.15.0.dev{today - dt.timedelta(days=ago):%Y%m%d}+cpu")
+        root = self.index.url.rpartition("/")[0]
+        self.address = f"{root}/files/libtorch-shared-with-deps-2.15.0.dev{{date}}%2Bcpu.zip"
+        since = f"{today - dt.timedelta(days=2):%Y-%m-%d}"
+        self.index.asked_for.clear()
+        self.assertEqual(len(self.listed("--since", since)), 2)
+        self.assertEqual(len(self.index.asked_for), 3)
+        self.index.wheels.clear()  # on its first days nothing may be there yet
+        self.assertEqual(self.listed("--since", since), [])
+
+    def test_an_archive_that_is_replaced_on_a_page_of_links_alone_is_known_by_its_server(
+        self,
+    ) -> None:
+        served = [self.add(nightly(day)) for day in (14, 15, 16, 17)]
+        for one in served:
+            one.etag = '"one"'
+        self.pytorchs_page(*self.index.wheels)
+        before = self.fingerprints()
+        served[3].etag = '"two"'
+        served[0].etag = '"two"'  # is not asked for: it is not one of the newest
+        after = self.fingerprints()
+        self.assertEqual([a == b for a, b in zip(before, after, strict=True)], [True] * 3 + [False])
+        self.check_fetched(nightly(17), "--fingerprint", after[3])
+        shutil.rmtree(self.tree)
+        self.check_fails(self.fetch(nightly(17), "--fingerprint", before[3]), 3, "has replaced")
+
+    def test_a_page_without_an_archive_of_the_flavour_says_which_it_has(self) -> None:
+        self.add(nightly(16))
+        self.check_fails(self.run_program("--list", "--flavour", "cu131"), 1, "have cpu")
+
     def test_an_archive_that_is_damaged_or_hostile_never_becomes_a_tree(self) -> None:
         good = archive_members(nightly(16))
         without = {

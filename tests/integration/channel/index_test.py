@@ -40,6 +40,15 @@ class WheelIndex(IndexTest):
         self.assertEqual(self.listed("--flavour", "cu130"), [nightly(18, label="cu130")])
         self.check_fails(self.fetch(nightly(17)), 3, "offers no build")
 
+    def test_an_index_that_has_nothing_for_this_machine_or_label_says_what_it_has(self) -> None:
+        self.add(nightly(16), OF_ANOTHER_PLATFORM)
+        said = ("has 1 wheels of torch, and none for this machine", "is the address right")
+        self.check_fails(self.run_program("--list"), 1, *said)
+        self.add(nightly(17))
+        self.add(nightly(18, label="cu130"))
+        listed = self.run_program("--list", "--flavour", "cu131")
+        self.check_fails(listed, 1, "with the label cu131; those that are have cpu, cu130")
+
     def test_a_date_or_a_version_says_where_the_list_begins(self) -> None:
         for day in (15, 16, 17):
             self.add(nightly(day))

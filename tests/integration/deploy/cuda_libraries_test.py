@@ -305,7 +305,8 @@ class CudaTree(unittest.TestCase):
     def test_a_damaged_wheel_of_a_requirement_is_named(self) -> None:
         cublas = self.index.wheels["nvidia_cublas-13.1.0-py3-none-any.whl"]
         honest, cublas.sha256 = cublas.sha256, "0" * 64
-        self.check_fails(4, "the wheel downloaded for nvidia-cublas==13.1.", "the hash")
+        # Not of torch's wheel, which would be refused for it.
+        self.check_fails(1, "the wheel downloaded for nvidia-cublas==13.1.", "the hash")
         cublas.sha256 = honest
         self.check_fetched()
 
@@ -313,7 +314,33 @@ class CudaTree(unittest.TestCase):
         members = nvidia("cu13", TOOLKIT["cudart"][2])
         record = record_of(members | {"nvidia/cu13/include/a.h": b"// honest\n"})
         self.index.serve("nvidia_cuda_runtime", "13.0.96", members, record)
-        self.check_fails(4, "nvidia_cuda_runtime-13.0.96", "is not what the wheel's RECORD says")
+        self.check_fails(1, "nvidia_cuda_runtime-13.0.96", "is not what the wheel's RECORD says")
+        self.index.serve("nvidia_cuda_runtime", "13.0.96", members, record_of(members))
+        self.check_fetched()
+
+    def test_a_call_that_breaks_keeps_what_had_come_for_the_next(self) -> None:
+        cudnn = self.index.wheels.pop("nvidia_cudnn_cu13-9.1.0-py3-none-any.whl")
+        self.check_fails(3, "pip could not fetch nvidia-cudnn-cu13==9.1.0: ")
+        self.assertIn("nvidia_cublas", self.downloaded())
+        self.index.wheels["nvidia_cudnn_cu13-9.1.0-py3-none-any.whl"] = cudnn
+        self.check_fetched()
+        self.assertEqual(self.downloaded(), ["nvidia_cudnn_cu13", "nvidia_nvjitlink"])
+
+    def test_what_an_earlier_call_chose_gives_way_to_what_is_newer(self) -> None:
+        del self.index.wheels["nvidia_cudnn_cu13-9.1.0-py3-none-any.whl"]
+        self.check_fails(3, "pip could not fetch nvidia-cudnn-cu13==9.1.0: ")
+        runtime = nvidia("cu13", {"libcudart.so.13": ()})
+        runtime["nvidia/cu13/lib/libcudart.so.13"] += b"newer"
+        self.index.add("nvidia_cuda_runtime", "13.0.97", runtime)
+        self.add_cudnn("9.1.0")
+        lib = self.check_fetched()
+        self.assertTrue((lib / "libcudart.so.13").read_bytes().endswith(b"newer"))
+
+    def test_a_library_in_a_folder_of_its_own_comes_too(self) -> None:
+        self.index.serve("nvidia_cudnn_cu13", "9.1.0", {})
+        members = {"cudnn/lib/libcudnn.so.9": library("libcudnn.so.9", "libcublas.so.13")}
+        self.index.add("nvidia_cudnn_cu13", "9.1.0", members)
+        self.check_fetched()
 
     def test_a_library_that_no_requirement_brings_is_named(self) -> None:
         members = cuda_torch("1.2.3+cu130")

@@ -189,6 +189,23 @@ TEST_CASE("a rejected file is not fetched again before the index says that it ch
   CHECK(index.fetched.size() == 3);  // the other file is as bad, for the same reason
 }
 
+TEST_CASE("a rejected file of which the index says nothing is looked at ever later") {
+  FollowedIndex followed;
+  auto& index = followed.index;
+  index.publish("n1", "", "1");
+  index.fail_with(ErrorCode::corrupt);
+  for (int minutes = 0; minutes < 24 * 60; minutes += 10) {
+    followed.poll();
+    followed.clock.advance(std::chrono::minutes(10));
+  }
+  CHECK(index.fetched.size() < 60);  // of 144 polls
+  CHECK(followed.builds(BuildState::rejected).size() == 1);
+  index.fail_with(std::nullopt);
+  followed.clock.advance(std::chrono::hours(1));
+  followed.poll();
+  CHECK(followed.builds(BuildState::ready).size() == 1);
+}
+
 TEST_CASE("a file that was replaced is another build, and one that is the same again is not") {
   FollowedIndex followed;
   auto& index = followed.index;

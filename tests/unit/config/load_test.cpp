@@ -170,8 +170,10 @@ TEST_CASE("builds of others lie at an address or a path with the commit in it") 
     CHECK(error_of(std::string("[build]\nartifacts = \"") + place + "\"\n")
               .find("with {commit} in it") != std::string::npos);
   }
-  CHECK(loaded("[build]\nartifacts = \"/builds/{commit}/torch.zip\"\n").build.artifacts ==
+  const std::string artifacts = "[build]\nartifacts = \"/builds/{commit}/torch.zip\"\n";
+  CHECK(loaded(artifacts + "recipe = \"/bin/true\"\n").build.artifacts ==
         "/builds/{commit}/torch.zip");
+  CHECK(error_of(artifacts).find("[build] artifacts: needs [build] recipe") != std::string::npos);
 }
 
 TEST_CASE("an index is an address, and archives need one") {
