@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "torchwatch/runner/process_memory.hpp"
 #include "torchwatch/torch/cpu_allocator.hpp"
@@ -83,12 +84,33 @@ std::optional<std::int64_t> other_heap_bytes(const CpuAllocatorWatch& watch,
   return *in_use - watch.live_heap_bytes();
 }
 
+constexpr std::size_t kBlock = 10;
+constexpr double kLeakSlopeMin = 64;
+constexpr double kHeapSlopeMin = 1024;
+
+bool every_block_rises(const std::vector<std::int64_t>& levels) {
+  const std::span all(levels);
+  const auto whole = levels.size() / kBlock * kBlock;
+  for (std::size_t at = kBlock; at < whole; at += kBlock) {
+    const auto before = std::ranges::min(all.subspan(at - kBlock, kBlock));
+    if (std::ranges::min(all.subspan(at, kBlock)) <= before) return false;
+  }
+  return whole >= 2 * kBlock;
+}
+
+/// Whether more iterations can tell of growth, which a block that did not rise rules out.
+bool may_grow(const LeakFigures& leak) {
+  const auto watched = leak.live_bytes.size();
+  if (watched < 2 * kBlock || watched % kBlock != 0) return true;
+  return every_block_rises(leak.live_bytes) || every_block_rises(leak.heap_bytes);
+}
+
 void watch_growth(models::Workload& workload, models::Device device, int iterations,
                   const CpuAllocatorWatch& watch, RunResult& result) {
   auto& leak = result.leak.emplace();
   leak.live_bytes.reserve(static_cast<std::size_t>(iterations));
   leak.heap_bytes.reserve(static_cast<std::size_t>(iterations));
-  for (int i = 0; i < iterations; ++i) {
+  for (int i = 0; i < iterations && may_grow(leak); ++i) {
     step_and_wait(workload, device, 1);
     leak.live_bytes.push_back(live_bytes(watch, device));
     if (const auto heap = other_heap_bytes(watch, device)) leak.heap_bytes.push_back(*heap);
@@ -97,24 +119,6 @@ void watch_growth(models::Workload& workload, models::Device device, int iterati
   result.values[Metric::leak_growth] = leak.growth_bytes_per_iteration;
   if (leak.heap_bytes.empty()) return;
   result.values[Metric::heap_growth] = heap_growth(leak.heap_bytes);
-}
-
-constexpr std::size_t kBlock = 10;
-constexpr double kLeakSlopeMin = 64;
-constexpr double kHeapSlopeMin = 1024;
-
-bool every_block_rises(const std::vector<std::int64_t>& levels) {
-  const auto blocks = levels.size() / kBlock;
-  if (blocks < 2) return false;
-  auto block = levels.begin();
-  auto before = *std::min_element(block, block + kBlock);
-  for (std::size_t i = 1; i < blocks; ++i) {
-    block += kBlock;
-    const auto lowest = *std::min_element(block, block + kBlock);
-    if (lowest <= before) return false;
-    before = lowest;
-  }
-  return true;
 }
 
 /// The median of the slopes between all pairs.

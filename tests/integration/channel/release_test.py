@@ -246,10 +246,10 @@ class Release(unittest.TestCase):
         self.index.serve("torch", "1.2.3", members, record=record)
         self.check_refused("corrupt", "torch/nn/modules.py is not what the wheel's RECORD says")
 
-    def test_a_package_that_does_not_hold_its_library_is_refused(self) -> None:
+    def test_a_package_that_does_not_hold_its_library_refuses_no_release(self) -> None:
         self.index.serve("nvidia_cuda_runtime", "13.0.96", {"nvidia/cu13/lib/libother.so": b""})
         self.check_refused(
-            "corrupt", "nvidia_cuda_runtime-13.0.96-py3-none-any.whl holds no libcudart.so.13"
+            "unavailable", "nvidia_cuda_runtime-13.0.96-py3-none-any.whl holds no libcudart.so.13"
         )
 
     def test_a_library_that_the_machine_lacks_is_named(self) -> None:

@@ -51,7 +51,7 @@ struct Request {
   std::int64_t enough_ns = 500'000'000;     ///< timing: stop after this much measured time ...
   int iterations_min = 10;                  ///< ... but not with fewer samples than this
   std::int64_t batch_below_ns = 1'000'000;  ///< iterations shorter than this are timed in batches
-  int leak_iterations = 40;  ///< memory pass: iterations whose live bytes are watched, 0 or
+  int leak_iterations = 40;  ///< memory pass: iterations whose live bytes are watched at most, 0 or
                              ///< at least 20 (two blocks of ten)
   std::uint64_t seed = 1337;
   /// Timing: waits after each iteration, inside the sample, for this share of the iteration's time.
