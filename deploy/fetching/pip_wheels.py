@@ -146,10 +146,13 @@ def required(folder: Path) -> Iterator[None]:
 
 def newest_wheels(folder: Path) -> list[Path]:
     """One wheel of each package: beside what pip chose now may lie what it chose earlier."""
+    wheels = sorted(folder.glob("*.whl"))
+    if len(wheels) < 2:
+        return wheels
     from pip._vendor.packaging.utils import parse_wheel_filename
 
     newest: dict[str, tuple[Any, Path]] = {}
-    for wheel in sorted(folder.glob("*.whl")):
+    for wheel in wheels:
         name, version, *_ = parse_wheel_filename(wheel.name)
         newest[name] = max(newest.get(name, (version, wheel)), (version, wheel))
     return sorted(wheel for _, wheel in newest.values())

@@ -315,7 +315,7 @@ class CudaTree(unittest.TestCase):
         record = record_of(members | {"nvidia/cu13/include/a.h": b"// honest\n"})
         self.index.serve("nvidia_cuda_runtime", "13.0.96", members, record)
         self.check_fails(1, "nvidia_cuda_runtime-13.0.96", "is not what the wheel's RECORD says")
-        self.index.serve("nvidia_cuda_runtime", "13.0.96", members, record_of(members))
+        self.index.serve("nvidia_cuda_runtime", "13.0.96", members)
         self.check_fetched()
 
     def test_a_call_that_breaks_keeps_what_had_come_for_the_next(self) -> None:

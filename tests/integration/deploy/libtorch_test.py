@@ -13,7 +13,7 @@ sys.path.insert(0, str(CHECKOUT / "tests" / "support"))
 sys.path.insert(0, str(DEPLOY / "fetching"))
 
 from torch_tree import torch_target
-from wheel_file import Damaged, Trouble, unpack
+from wheel_file import RESERVE_BYTES, Damaged, Trouble, unpack
 from wheel_index import Members, library, nvidia_members, record_of, wheel_of
 
 VERSION_PY = (
@@ -276,7 +276,7 @@ class LibTorch(ScriptTest):
         wheel, tree = self.index / CPU_WHEEL, self.folder / "tree"
         tree.mkdir()
         said = f"unpacking .* takes 3.0 MB, and {self.folder} has only 1.0 MB"
-        space = types.SimpleNamespace(free=1_000_000)
+        space = types.SimpleNamespace(free=RESERVE_BYTES + 1_000_000)
         with (
             mock.patch("shutil.disk_usage", return_value=space),
             self.assertRaisesRegex(Trouble, said),
