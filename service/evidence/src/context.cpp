@@ -3,6 +3,7 @@
 #include "drawn.hpp"
 #include "torchwatch/records/hex.hpp"
 #include "torchwatch/storage/build_store.hpp"
+#include "torchwatch/storage/study_store.hpp"
 
 namespace torchwatch::evidence {
 
@@ -13,6 +14,8 @@ std::string name_of(const storage::BuildRow& build, const Context& context) {
 }
 
 Result<SideNames> side_names(const Context& context, const storage::ComparisonRow& comparison) {
+  TW_TRY(const auto study, storage::StudyStore(context.database).find(comparison.id));
+  if (study) return SideNames{.baseline = study->baseline, .candidate = study->candidate};
   storage::BuildStore builds(context.database);
   SideNames names;
   TW_TRY(const auto candidate, builds.get(comparison.candidate));

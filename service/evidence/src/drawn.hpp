@@ -46,7 +46,8 @@ std::string address_of(const Link& link, const What& what) {
 drawing::CommitState state_of(const bisection::BisectionResult&, const std::string& sha,
                               drawing::CommitState otherwise);
 
-/// The names of the two builds of a comparison; empty for one that it lacks.
+/// The names of the two builds of a comparison, empty for one that it lacks; of a study its
+/// settings.
 struct SideNames {
   std::string baseline;
   std::string candidate;

@@ -6,6 +6,7 @@
 #include "torchwatch/evidence/series.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
+#include "torchwatch/storage/study_store.hpp"
 #include "torchwatch/storage/verdicts.hpp"
 
 using namespace torchwatch;
@@ -51,6 +52,16 @@ TEST_CASE("a forest has the changes with a ratio, the largest first") {
   CHECK(forest.rows[1].ratio == 1.1);
   CHECK(forest.rows[1].link == "s/resnet18 cpu-train time");
   CHECK(forest.title == "2.14.0.dev20260817 against 2.14.0.dev20260816");
+}
+
+TEST_CASE("the drawings of a study name its settings, as both sides are one build") {
+  Judged rows;
+  const storage::StudyRow threads{.baseline = "threads=1", .candidate = "threads=2"};
+  const auto study =
+      storage::StudyStore(*rows.database).open(rows.candidate, "{}", threads, 1).value();
+  rows.add_verdict(study.id, kResnet, Verdict::improved, 0.8);
+  CHECK(evidence::forest_of(rows.context, study).value().title == "threads=2 against threads=1");
+  CHECK(heat_map(rows, study, Metric::time).title == "threads=2 against threads=1");
 }
 
 TEST_CASE("a forest of one metric has what is unchanged, too") {
