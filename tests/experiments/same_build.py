@@ -27,7 +27,9 @@ Nothing else should run on the machine, or what --beside names; with each block 
 machine's boot and its load are recorded.
 
 --record makes the recording of interleaved pairs: both modes of 16 workloads of all domains with
-one thread, six of them with two as well. It takes ten hours; --minutes ends a stretch of it.
+one thread, six of them with two as well, 75 blocks of each. It takes ten hours; --minutes ends a
+stretch of it. In half of its blocks A has the files of B and B those of A ("files"), which takes
+apart what the files do and what the side does.
 """
 
 import argparse
@@ -77,6 +79,7 @@ RECORDED = (
     "maml_omniglot",
 )
 RECORDED_WITH_TWO_THREADS = 6  # of them, the first
+BLOCKS, RECORDED_BLOCKS = 10, 75  # of four runs: 20 and 150 pairs
 
 Key = tuple[str, str, int]
 """Way, benchmark, threads."""
@@ -98,8 +101,17 @@ def order_of(seed: int, key: Key, number: int) -> str:
     return ORDERS[(first + number) % 2]
 
 
-def make_block(machine: Machine, key: Key, order: str, beside: str) -> dict[str, Any]:
+def is_crossed(seed: int, key: Key, number: int) -> bool:
+    """Whether the sides have each other's files: of four blocks each order with both."""
+    first = random.Random(f"files {seed} {key} {number // 4}").randrange(2)
+    return (first + number // 2) % 2 == 1
+
+
+def make_block(
+    machine: Machine, key: Key, order: str, *, crossed: bool, beside: str
+) -> dict[str, Any]:
     way, benchmark, threads = key
+    machine.crossed = crossed
     load, begin, machine.placing_seconds = os.getloadavg()[0], time.monotonic(), 0.0
     values = WAYS[way](machine, benchmark, threads, order)
     workload, mode = benchmark.split(":")
@@ -110,6 +122,7 @@ def make_block(machine: Machine, key: Key, order: str, beside: str) -> dict[str,
         "mode": mode,
         "threads": threads,
         "order": order,
+        "files": "ba" if crossed else "ab",
         "values_ns": values,
         "seconds": round(time.monotonic() - begin, 3),
         "placing_seconds": round(machine.placing_seconds, 3),
@@ -156,7 +169,8 @@ def collect(options: argparse.Namespace) -> None:
                     f"block {number + 1} of {options.blocks}: {key[0]} {key[1]}, {key[2]} threads"
                 )
                 order = order_of(options.seed, key, number)
-                blocks.add(make_block(machine, key, order, options.beside))
+                crossed = options.record and is_crossed(options.seed, key, number)
+                blocks.add(make_block(machine, key, order, crossed=crossed, beside=options.beside))
     show_progress("")
 
 
@@ -178,7 +192,7 @@ def parse_arguments() -> argparse.Namespace:
         help="where the processes compute (cpu); use a FOLDER of its own",
     )
     parser.add_argument(
-        "--blocks", type=int, default=10, help="number of blocks of four runs, for each way (10)"
+        "--blocks", type=int, help="of four runs, for each way (10; of the recording 75)"
     )
     parser.add_argument("--threads", type=int, action="append", help="repeatable (1)")
     parser.add_argument(
@@ -211,6 +225,7 @@ def parse_arguments() -> argparse.Namespace:
 
 def main() -> None:
     options = parse_arguments()
+    options.blocks = options.blocks or (RECORDED_BLOCKS if options.record else BLOCKS)
     options.folder.mkdir(parents=True, exist_ok=True)
     try:
         collect(options)

@@ -44,6 +44,7 @@ class Machine:
         self._options = options
         self._folder = options.folder.resolve()
         self.placing_seconds = 0.0
+        self.crossed = False  # each side has the files of the other
 
     def copies_of_build(self) -> None:
         for side in "ab":
@@ -59,6 +60,8 @@ class Machine:
         return self._options.device
 
     def side(self, side: str) -> Path:
+        if self.crossed:
+            side = {"a": "b", "b": "a"}[side]
         return self._folder / side / "torch" / "lib"
 
     def _link_packages(self, folder: Path) -> None:
