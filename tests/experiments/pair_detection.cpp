@@ -89,8 +89,8 @@ Result<std::vector<Series>> read_series(const Options& options) {
   TW_TRY(const auto benchmarks, read_blocks(lines));
   auto series = series_of_pairs(benchmarks, options.pairs);
   if (series.empty()) {
-    return fail(ErrorCode::invalid, "no series has " + std::to_string(options.pairs) +
-                                        " interleaved pairs (--pairs)");
+    return fail(ErrorCode::invalid,
+                "no series has " + std::to_string(options.pairs) + " interleaved pairs (--pairs)");
   }
   return series;
 }
@@ -104,22 +104,22 @@ json json_of(const detect::Share& share) {
 }
 
 json json_of(const Counts& counts) {
-  return {{"slower", json_of(detect::share_of(counts.slower, counts.judged))},
-          {"faster", json_of(detect::share_of(counts.faster, counts.judged))},
-          {"undecided", json_of(detect::share_of(counts.undecided, counts.judged))},
-          {"runs", counts.runs / static_cast<double>(counts.judged)},
-          {"screened_interval_holds",
-           json_of(detect::share_of(counts.screened_hold, counts.screened))},
-          {"confirmed_interval_holds",
-           json_of(detect::share_of(counts.confirmed_hold, counts.confirmed))}};
+  return {
+      {"slower", json_of(detect::share_of(counts.slower, counts.judged))},
+      {"faster", json_of(detect::share_of(counts.faster, counts.judged))},
+      {"undecided", json_of(detect::share_of(counts.undecided, counts.judged))},
+      {"runs", counts.runs / static_cast<double>(counts.judged)},
+      {"screened_interval_holds", json_of(detect::share_of(counts.screened_hold, counts.screened))},
+      {"confirmed_interval_holds",
+       json_of(detect::share_of(counts.confirmed_hold, counts.confirmed))}};
 }
 
 /// One threshold's row with one change.
 json row_of(const std::vector<Series>& series, const detect::Settings& settings, Drawn drawn,
             double change, long comparisons, const Options& options, std::uint32_t number) {
-  const auto table = judge_all({pair_rule(settings, drawn)},
-                               series_in_turn(series, 1 + change, comparisons),
-                               {options.seed, number}, options.threads);
+  const auto table =
+      judge_all({pair_rule(settings, drawn)}, series_in_turn(series, 1 + change, comparisons),
+                {options.seed, number}, options.threads);
   json row = json_of(together(table.front()));
   row["threshold"] = settings.threshold;
   row["drawn"] = drawn == Drawn::by_pair ? "by pair" : "in order";
@@ -161,7 +161,11 @@ json cost_of(double pair_sd, double threshold, const Options& options, std::uint
           {"threshold", threshold},
           {"runs_unchanged", unchanged["runs"]},
           {"least_runs_unchanged", runs(least.unchanged)},
+          {"found_at_half", row(threshold / 2)["slower"]},
+          {"found_at_threshold", row(threshold)["slower"]},
           {"found", changed["slower"]},
+          {"screened_interval_holds", unchanged["screened_interval_holds"]},
+          {"confirmed_interval_holds", changed["confirmed_interval_holds"]},
           {"runs_changed", changed["runs"]},
           {"least_runs_changed", runs(least.changed)}};
 }
@@ -188,8 +192,10 @@ json noise_of(const std::vector<Series>& series) {
 }
 
 json report_of(const std::vector<Series>& series, const Options& options) {
-  return {{"files", options.files},       {"seed", options.seed},
-          {"noise", noise_of(series)},    {"rows", rows_of(series, options)},
+  return {{"files", options.files},
+          {"seed", options.seed},
+          {"noise", noise_of(series)},
+          {"rows", rows_of(series, options)},
           {"costs", costs_of(options)}};
 }
 
@@ -244,15 +250,20 @@ void print_rows(const json& rows) {
 
 void print_costs(const json& costs) {
   std::printf(
-      "\n|threshold|spread of a pair|runs, unchanged|least possible|ratio|found at 1.5 times, %%|"
-      "runs|least possible|ratio|\n|-|-|-:|-:|-:|-|-:|-:|-:|\n");
+      "\n|threshold|spread of a pair|runs, unchanged|least possible|ratio|found at half, %%|at the "
+      "threshold|at 1.5 times|runs|least possible|ratio|99 %% interval holds %%: screened|"
+      "confirmed|\n|-|-|-:|-:|-:|-|-|-|-:|-:|-:|-|-|\n");
   for (const auto& cost : costs) {
     const auto value = [&](const char* name) { return cost.at(name).get<double>(); };
-    std::printf("|%.3g %%|%.2g %%|%.1f|%.1f|%.1f|%s|%.1f|%.1f|%.1f|\n", 100 * value("threshold"),
-                100 * value("pair_sd"), value("runs_unchanged"), value("least_runs_unchanged"),
-                value("runs_unchanged") / value("least_runs_unchanged"),
-                share_text(cost.at("found")).c_str(), value("runs_changed"),
-                value("least_runs_changed"), value("runs_changed") / value("least_runs_changed"));
+    const auto share = [&](const char* name) { return share_text(cost.at(name)); };
+    std::printf(
+        "|%.3g %%|%.2g %%|%.1f|%.1f|%.1f|%s|%s|%s|%.1f|%.1f|%.1f|%s|%s|\n",
+        100 * value("threshold"), 100 * value("pair_sd"), value("runs_unchanged"),
+        value("least_runs_unchanged"), value("runs_unchanged") / value("least_runs_unchanged"),
+        share("found_at_half").c_str(), share("found_at_threshold").c_str(), share("found").c_str(),
+        value("runs_changed"), value("least_runs_changed"),
+        value("runs_changed") / value("least_runs_changed"),
+        share("screened_interval_holds").c_str(), share("confirmed_interval_holds").c_str());
   }
 }
 
