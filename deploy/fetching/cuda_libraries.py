@@ -118,7 +118,8 @@ def fetch_one_by_one(packages: list[str], folder: Path, index: str) -> None:
     call that breaks, and together they are gigabytes. Errors: NotOffered, Damaged, Trouble."""
     for package in packages:
         wheel = pip_download(package, folder, index)
-        of_extras = requirements_of(wheel, Requirement(package).extras)
+        with required(folder / package):
+            of_extras = requirements_of(wheel, Requirement(package).extras)
         for part in (str(one) for one in of_extras if one.specifier):
             pip_download(part, folder, index)
 
@@ -147,8 +148,11 @@ def gather(packages: list[str], wheels: Path, folder: Path, extent: Extent) -> d
             return neighbour.hashes
     say(f"fetching the CUDA libraries that it requires (some 3 GB): {', '.join(packages)}")
     hashes: dict[str, str] = {}
-    with required(wheels / "required"):
-        for wheel in fetch(packages, wheels, extent.index):
+    brought = wheels / "required"
+    with required(brought, "none"):  # pip keeps no wheel without its hash
+        whole = fetch(packages, wheels, extent.index)
+    for wheel in whole:
+        with required(brought, wheel.name):
             hashes |= unpack_libraries(wheel, folder, trees)
     return hashes
 

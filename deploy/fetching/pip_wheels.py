@@ -2,7 +2,6 @@
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -134,13 +133,15 @@ def install_into(folder: Path, requirements: list[str], wheels: Path, index: str
 
 
 @contextmanager
-def required(folder: Path) -> Iterator[None]:
-    """What a wheel requires is not that wheel: where it came damaged, it is removed, and the next
-    call fetches it anew. Errors: Trouble in the place of Damaged."""
+def required(folder: Path, wheel: str = "*.whl") -> Iterator[None]:
+    """What a wheel requires is not that wheel: where one came damaged, it is removed from the
+    folder and those below, and the next call fetches it anew. Errors: Trouble in the place of
+    Damaged."""
     try:
         yield
     except Damaged as error:
-        shutil.rmtree(folder, ignore_errors=True)
+        for damaged in list(folder.rglob(wheel)):
+            damaged.unlink()
         raise Trouble(str(error)) from error
 
 

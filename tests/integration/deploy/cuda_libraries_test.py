@@ -316,7 +316,9 @@ class CudaTree(unittest.TestCase):
         self.index.serve("nvidia_cuda_runtime", "13.0.96", members, record)
         self.check_fails(1, "nvidia_cuda_runtime-13.0.96", "is not what the wheel's RECORD says")
         self.index.serve("nvidia_cuda_runtime", "13.0.96", members)
+        self.downloaded()
         self.check_fetched()
+        self.assertEqual(self.downloaded(), ["nvidia_cuda_runtime"])
 
     def test_a_call_that_breaks_keeps_what_had_come_for_the_next(self) -> None:
         cudnn = self.index.wheels.pop("nvidia_cudnn_cu13-9.1.0-py3-none-any.whl")
