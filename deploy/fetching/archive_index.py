@@ -20,8 +20,8 @@ DATE = "{date}"
 DAYS_MAX = 60  # PyTorch's index keeps as many nightlies
 SURE_DAYS = 7  # without an archive, after which the address is in doubt
 ASKED_MAX = 3  # archives of a page that names nothing but files
-# "debug-..." holds symbols, and "...-latest.zip" is a copy whose name says nothing.
 DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
+# "debug-..." holds symbols, and "...-latest.zip" is a copy whose name says nothing.
 NEW_ABI = "libtorch-cxx11-abi-"
 NAME = re.compile(r"libtorch-(?:cxx11-abi-)?shared-with-deps-(\d.*)\.zip")
 

@@ -138,9 +138,9 @@ Result<BuildRow> fetch(comparison::Services& services, const BuildRow& row, cons
           return {};
         }
         if (!is_known(row, offer, manner, made.error())) return fail(made.error());
-        // Nothing says whether an index has another file by now: it is looked at ever later.
-        const bool is_told_later = offer.fingerprint.empty() && services.channel.at_first();
-        return is_told_later ? fail(made.error().as(ErrorCode::unavailable)) : Status{};
+        // Where an index does not say whether it has another file by now, it is asked ever later.
+        const bool is_unsaid = offer.fingerprint.empty() && services.channel.at_first();
+        return is_unsaid ? fail(made.error().as(ErrorCode::unavailable)) : Status{};
       },
       .end = [&](Failure,
                  const std::string& reason) { return reject(services, row, offer, reason); }};

@@ -71,7 +71,7 @@ Error explain(const process::ProcessOutcome& outcome, const CloneSettings& setti
   }
   const auto fault = log::redact(fault_in(outcome.output));
   if (fault.starts_with("couldn't find remote ref refs/heads/")) {
-    return {ErrorCode::unavailable, what + fault, "name a branch that it has in [source] branch"};
+    return {ErrorCode::unavailable, what + fault, "set [source] branch to a branch that it has"};
   }
   return {ErrorCode::unavailable, what + (fault.empty() ? process::describe(outcome.end) : fault)};
 }

@@ -13,12 +13,18 @@ Setting in_effect(Setting setting) {
   return setting;
 }
 
-}  // namespace
-
-Result<Sides> parse_sides(const std::string& baseline, const std::string& candidate) {
+/// Also of two settings that mean the same, which earlier versions measured and stored.
+Result<Sides> read_sides(const std::string& baseline, const std::string& candidate) {
   Sides sides;
   TW_TRY(sides.baseline, parse_setting(baseline));
   TW_TRY(sides.candidate, parse_setting(candidate));
+  return sides;
+}
+
+}  // namespace
+
+Result<Sides> parse_sides(const std::string& baseline, const std::string& candidate) {
+  TW_TRY(const auto sides, read_sides(baseline, candidate));
   if (in_effect(sides.baseline) != in_effect(sides.candidate)) return sides;
   const auto [a, b] = std::pair(to_string(sides.baseline), to_string(sides.candidate));
   return fail(ErrorCode::invalid,
@@ -67,7 +73,7 @@ Result<std::optional<storage::StudyRow>> parse_study(const nlohmann::json& body)
 Result<Sides> sides_of(storage::Database& database, storage::Id comparison) {
   TW_TRY(const auto study, storage::StudyStore(database).find(comparison));
   if (!study) return Sides{};
-  auto sides = parse_sides(study->baseline, study->candidate);
+  auto sides = read_sides(study->baseline, study->candidate);
   if (!sides)
     return fail(sides.error()
                     .within("settings of comparison " + std::to_string(comparison))

@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include "studied_day.hpp"
+#include "torchwatch/documents/study.hpp"
 #include "torchwatch/nightly/discovery.hpp"
 #include "torchwatch/nightly/work_list.hpp"
 #include "torchwatch/outbox/outbox_store.hpp"
@@ -190,4 +191,13 @@ TEST_CASE("a study of a workload that is not in the suite is refused before it i
   CHECK(refused.error().code == ErrorCode::invalid);
   CHECK_THAT(refused.error().text(), Contains("\"dlrn\" is not in the suite") && Contains("dlrm"));
   CHECK(count() == before);
+}
+
+TEST_CASE("a stored study of two settings that mean the same is read, and no new one is opened") {
+  StudiedDay day;
+  auto& services = day.service->services();
+  const storage::StudyRow same{.baseline = "default", .candidate = "heap=fixed"};
+  const auto stored = storage::StudyStore(services.database).open(day.build, "{}", same, 1).value();
+  CHECK(comparison::sides_of(services.database, stored.id).value().candidate.fixed_heap == true);
+  CHECK_FALSE(nightly::open_study(services, day.build, same, {}));
 }
