@@ -34,18 +34,17 @@ constexpr double kCulpritPartOfChange = 1.0 / 4;
 /// A change of this many spreads is seen in a single pair.
 constexpr double kExactRatio = 20;
 
-/// A difference of two builds below this many spreads between builds may be the builds' own.
-constexpr double kBuildSpreads = 3;
-
 bool is_ruled_out(const Estimate& estimate, const Gate& gate) {
   return estimate.centre + gate.errors_under * estimate.error < gate.floor;
 }
 
 }  // namespace
 
-Gate ends_gate(const SearchSeries& series) {
+Gate ends_gate(const Evidence& evidence) {
+  const SearchSeries& series = evidence.series();
   const int pairs_min = series.noise_sd > 0 ? kFirstPairs : kExactPairs;
   return {.floor = series.minimum_effect,
+          .build_spread = evidence.build_spread(),
           .errors_over = kErrorsToShow,
           .errors_under = kErrorsToRuleOut,
           .pairs_min = pairs_min,
@@ -55,8 +54,9 @@ Gate ends_gate(const SearchSeries& series) {
 Gate culprit_gate(const Evidence& evidence, double change, int verify_pairs) {
   const bool is_exact = kExactRatio * likelihood_scale(evidence, change) < change;
   return {
-      .floor = std::max({kCulpritPartOfMinimum * evidence.series().minimum_effect,
-                         kCulpritPartOfChange * change, kBuildSpreads * evidence.build_spread()}),
+      .floor = std::max(kCulpritPartOfMinimum * evidence.series().minimum_effect,
+                        kCulpritPartOfChange * change),
+      .build_spread = evidence.build_spread(),
       .errors_over = kErrorsToShow,
       .errors_under = kErrorsToRuleOut,
       .pairs_min = is_exact ? std::min(kExactPairs, verify_pairs) : verify_pairs,
@@ -66,7 +66,8 @@ Gate culprit_gate(const Evidence& evidence, double change, int verify_pairs) {
 Gate rest_gate(const Evidence& evidence) {
   const SearchSeries& series = evidence.series();
   const int pairs_min = series.noise_sd > 0 ? kFirstPairs : 1;
-  return {.floor = std::max(series.minimum_effect, kBuildSpreads * evidence.build_spread()),
+  return {.floor = series.minimum_effect,
+          .build_spread = evidence.build_spread(),
           .errors_over = kErrorsToShow,
           .errors_under = kErrorsToLeaveRest,
           .pairs_min = pairs_min,
@@ -75,7 +76,8 @@ Gate rest_gate(const Evidence& evidence) {
 
 EffectState judge(const Estimate& estimate, const Gate& gate) {
   if (estimate.count < gate.pairs_min) return EffectState::open;
-  const bool is_clear = estimate.centre > gate.errors_over * estimate.error;
+  const double error = std::hypot(estimate.error, gate.build_spread);
+  const bool is_clear = estimate.centre > gate.errors_over * error;
   if (is_clear && estimate.centre >= gate.floor) return EffectState::shows;
   if (is_ruled_out(estimate, gate)) return EffectState::nothing;
   return estimate.count < gate.pairs_max ? EffectState::open : EffectState::nothing;
@@ -88,8 +90,11 @@ bool is_left_open(const Estimate& estimate, const Gate& gate) {
 int next_pairs(const Estimate& estimate, const Gate& gate) {
   if (estimate.count < gate.pairs_min) return gate.pairs_min - estimate.count;
   if (estimate.centre <= 0) return kBatchMin;
-  const double spread = estimate.error * std::sqrt(estimate.count);
-  const double wanted = std::pow(gate.errors_over * spread / estimate.centre, 2) - estimate.count;
+  const double of_one_squared = estimate.error * estimate.error * estimate.count;
+  const double wanted_squared =
+      std::pow(estimate.centre / gate.errors_over, 2) - gate.build_spread * gate.build_spread;
+  if (wanted_squared <= 0) return kBatchMax;
+  const double wanted = of_one_squared / wanted_squared - estimate.count;
   return static_cast<int>(std::clamp(std::ceil(wanted), double{kBatchMin}, double{kBatchMax}));
 }
 

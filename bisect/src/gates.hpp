@@ -8,6 +8,7 @@ namespace torchwatch::bisect {
 /// errors, and large enough. It is looked at after every batch of pairs.
 struct Gate {
   double floor = 0;         ///< smallest change that counts
+  double build_spread = 0;  ///< of two builds of like code, which counts as an error that stays
   double errors_over = 0;   ///< standard errors above zero that show a change
   double errors_under = 0;  ///< standard errors below the floor that rule one out
   int pairs_min = 0;
@@ -15,7 +16,7 @@ struct Gate {
 };
 
 /// The ends differ: a whole search rests on it.
-Gate ends_gate(const SearchSeries&);
+Gate ends_gate(const Evidence&);
 
 /// The culprit differs from its parent by a good part of the change that is searched.
 Gate culprit_gate(const Evidence&, double change, int verify_pairs);

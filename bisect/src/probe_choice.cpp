@@ -16,6 +16,10 @@ constexpr std::array kReadings{1, 2, 4, 8};
 /// Below this many bits a measurement is not worth its runs: what is left is not distinguished.
 constexpr double kLeastInformation = 1e-4;
 
+/// A class has been read enough when its centre is known within this part of the spread between
+/// builds of like code.
+constexpr double kKnownWithin = 0.8;
+
 Span span_of(const Measure& measure) {
   return {place_of(measure.reference), static_cast<Place>(measure.candidate)};
 }
@@ -43,12 +47,22 @@ double separation(const Evidence& evidence, const Change& change, bool alone, in
   return change.size / std::hypot(error_of(scale, readings), shared);
 }
 
+/// Whether a class's readings are taken together surer than it is how far two builds of like code
+/// lie apart by themselves: then further ones tell more of this build, and nothing of its code.
+bool is_known(const Evidence& evidence, const Change& change, bool alone, int readings) {
+  if (readings == 0 || evidence.build_spread() <= 0) return false;
+  const double scale =
+      alone ? alone_scale(evidence, change.size) : likelihood_scale(evidence, change.size);
+  return error_of(scale, readings) < kKnownWithin * evidence.build_spread();
+}
+
 /// What further readings add to the square of the separation: the less, the more there are, where
 /// all of a class have a deviation in common.
 double separation_gained(const Evidence& evidence, const Change& change, const Measure& measure,
                          int readings) {
   const int known = measure.alone ? evidence.count_alone(static_cast<Place>(measure.candidate))
                                   : evidence.count(span_of(measure));
+  if (is_known(evidence, change, measure.alone, known)) return 0;
   return std::pow(separation(evidence, change, measure.alone, known + readings), 2) -
          std::pow(separation(evidence, change, measure.alone, known), 2);
 }

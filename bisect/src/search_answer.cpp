@@ -25,7 +25,7 @@ std::vector<Change> shown_at_ends(const SearchRecord& record) {
   for (std::size_t series = 0; series < record.series_count(); ++series) {
     const Evidence& evidence = record.evidence(series);
     const Estimate whole = evidence.direct(record.whole());
-    if (judge(whole, ends_gate(evidence.series())) == EffectState::shows) {
+    if (judge(whole, ends_gate(evidence)) == EffectState::shows) {
       changes.push_back({series, whole.centre});
     }
   }
@@ -37,7 +37,7 @@ bool are_ends_left_open(const SearchRecord& record) {
   for (std::size_t series = 0; series < record.series_count(); ++series) {
     const Evidence& evidence = record.evidence(series);
     if (record.lost(series)) continue;
-    if (is_left_open(evidence.direct(record.whole()), ends_gate(evidence.series()))) return true;
+    if (is_left_open(evidence.direct(record.whole()), ends_gate(evidence))) return true;
   }
   return false;
 }
@@ -176,7 +176,7 @@ Answer answer_of(const SearchRecord& record, const std::vector<Group>& found,
     const Evidence& evidence = record.evidence(series);
     if (record.last() < 0 || evidence.direct(record.whole()).count == 0) continue;
     answer.ends.push_back(
-        effect_of(evidence, series, record.whole(), ends_gate(evidence.series())));
+        effect_of(evidence, series, record.whole(), ends_gate(evidence)));
   }
   answer.builds = record.builds().count();
   answer.runs = record.runs();

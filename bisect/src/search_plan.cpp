@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "probe_choice.hpp"
 #include "search_answer.hpp"
@@ -17,8 +18,15 @@ constexpr double kContradiction = kRejectionsMax * kRejection;
 
 /// The probability of a group from which on it is measured against its parent: those pairs are then
 /// the readings that tell most, and mostly the last ones that are needed.
-constexpr double kWorthVerifying = 0.9;
+constexpr double kWorthVerifying = 0.7;
 
+/// Where nothing read against the end tells more: the probability from which on a group is measured
+/// against its parent all the same.
+constexpr double kWorthComparing = 0.02;
+
+constexpr const char* kNotToldApart =
+    "The builds that are left differ by themselves about as much as the change, so nothing more "
+    "tells them apart.";
 constexpr const char* kSeriesLost = "What changed cannot be measured at the ends any more.";
 constexpr const char* kNotReadBeside =
     "A part of the change lies beside a commit that does not run the workload, so it could not be "
@@ -36,7 +44,7 @@ std::optional<Measure> verify_ends(const SearchRecord& record) {
                   .purpose = Purpose::verify_ends};
   for (std::size_t series = 0; series < record.series_count(); ++series) {
     const Evidence& evidence = record.evidence(series);
-    const Gate gate = ends_gate(evidence.series());
+    const Gate gate = ends_gate(evidence);
     if (record.lost(series) || judge(evidence.direct(whole), gate) != EffectState::open) continue;
     const int pairs = next_pairs(evidence.direct(whole), gate);
     if (measure.series.empty()) measure.pairs = pairs;
@@ -111,6 +119,12 @@ std::string out_of_budget(const SearchRecord& record) {
   };
   return "The budget of " + counted(record.settings().builds_max, "build") + " and " +
          counted(record.settings().runs_max, "run") + " ended the search.";
+}
+
+bool has_budget(const SearchRecord& record) {
+  const auto& settings = record.settings();
+  return record.builds().attempts() < settings.builds_max &&
+         record.runs() + 2 <= settings.runs_max;
 }
 
 }  // namespace
@@ -206,9 +220,21 @@ std::optional<Measure> SearchPlan::search(const SearchRecord& record) {
 
 std::optional<Measure> SearchPlan::probe(const SearchRecord& record,
                                          const std::vector<Group>& groups) {
-  auto measure = choose_probe(*problem_, record, groups);
-  if (!measure) give_up(record, out_of_budget(record));
-  return measure;
+  if (auto measure = choose_probe(*problem_, record, groups)) return measure;
+  if (auto measure = compare_neighbours(record, groups)) return measure;
+  give_up(record, has_budget(record) ? kNotToldApart : out_of_budget(record));
+  return {};
+}
+
+std::optional<Measure> SearchPlan::compare_neighbours(const SearchRecord& record,
+                                                      std::vector<Group> groups) const {
+  std::ranges::stable_sort(groups, std::greater{}, &Group::mass);
+  for (const auto& group : groups) {
+    if (group.mass < kWorthComparing) break;
+    const auto measure = verify_culprit(record, *problem_, group);
+    if (measure && is_affordable(*measure, record)) return measure;
+  }
+  return {};
 }
 
 EffectState SearchPlan::verified(const SearchRecord& record, const Group& group) const {
@@ -292,7 +318,7 @@ bool SearchPlan::has_lost_change(const SearchRecord& record) const {
   for (std::size_t series = 0; series < record.series_count(); ++series) {
     const Evidence& evidence = record.evidence(series);
     if (!record.lost(series)) continue;
-    const auto state = judge(evidence.direct(record.whole()), ends_gate(evidence.series()));
+    const auto state = judge(evidence.direct(record.whole()), ends_gate(evidence));
     if (state == EffectState::open) return true;
     if (state == EffectState::shows && has_rest(record, series)) return true;
   }

@@ -49,6 +49,8 @@ class SearchPlan {
   void conclude(const SearchRecord&, const Group&);
   /// The next reading; gives up if none is left to make.
   std::optional<Measure> probe(const SearchRecord&, const std::vector<Group>&);
+  /// The likeliest groups against their parents, where nothing else tells more.
+  std::optional<Measure> compare_neighbours(const SearchRecord&, std::vector<Group>) const;
   /// Whether the group differs from its parent, by the problem's lead.
   EffectState verified(const SearchRecord&, const Group&) const;
   /// Runs alone that lead to a group which then does not differ have misled the search.

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <thread>
 
@@ -77,22 +76,6 @@ detect::Settings settings_for(double threshold, int series) {
   settings.threshold = threshold;
   settings.alpha = detect::alpha_of_budget(1, series);
   return settings;
-}
-
-Result<std::vector<Series>> read_series(const Options& options) {
-  std::stringstream lines;
-  for (const auto& name : options.files) {
-    std::ifstream file(name);
-    if (!file) return fail(ErrorCode::not_found, name + ": cannot be read");
-    lines << file.rdbuf();
-  }
-  TW_TRY(const auto benchmarks, read_blocks(lines));
-  auto series = series_of_pairs(benchmarks, options.pairs);
-  if (series.empty()) {
-    return fail(ErrorCode::invalid,
-                "no series has " + std::to_string(options.pairs) + " interleaved pairs (--pairs)");
-  }
-  return series;
 }
 
 json json_of(const detect::Share& share) {
@@ -274,7 +257,7 @@ int main(int argc, char** argv) {
   CLI::App app("Error rates, power and cost of our rule on recorded interleaved pairs");
   describe(app, options);
   if (const auto ended = read_command_line(app, argc, argv)) return *ended;
-  const auto series = read_series(options);
+  const auto series = read_series_of_pairs(options.files, options.pairs);
   if (!series) {
     std::fprintf(stderr, "experiment_pair_detection: %s\n", series.error().message.c_str());
     return 2;

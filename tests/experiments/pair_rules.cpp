@@ -2,6 +2,8 @@
 
 #include <boost/math/distributions/normal.hpp>
 #include <cmath>
+#include <fstream>
+#include <sstream>
 
 #include "torchwatch/detect/series_judgement.hpp"
 
@@ -65,6 +67,23 @@ std::vector<Series> series_of_pairs(const std::vector<BenchmarkBlocks>& benchmar
   return series;
 }
 
+Result<std::vector<Series>> read_series_of_pairs(const std::vector<std::string>& files,
+                                                 std::size_t pairs) {
+  std::stringstream lines;
+  for (const auto& name : files) {
+    std::ifstream file(name);
+    if (!file) return fail(ErrorCode::not_found, name + ": cannot be read");
+    lines << file.rdbuf();
+  }
+  TW_TRY(const auto benchmarks, read_blocks(lines));
+  auto series = series_of_pairs(benchmarks, pairs);
+  if (series.empty()) {
+    return fail(ErrorCode::invalid,
+                "no series has " + std::to_string(pairs) + " interleaved pairs (--pairs)");
+  }
+  return series;
+}
+
 Series normal_pairs(double pair_sd, std::size_t place) {
   constexpr int kQuantiles = 20'000;
   const boost::math::normal normal(0, pair_sd);
@@ -81,8 +100,7 @@ Rule pair_rule(const detect::Settings& settings, Drawn drawn) {
     const double log_change = std::log(comparison.slowdown);
     FurtherPairs screening(comparison.series->runs, log_change, drawn, random);
     FurtherPairs confirming(comparison.series->runs, log_change, drawn, random);
-    const auto outcome =
-        detect::judge_series(std::ref(screening), std::ref(confirming), settings);
+    const auto outcome = detect::judge_series(std::ref(screening), std::ref(confirming), settings);
     return std::vector{judgement_of(outcome, comparison.slowdown)};
   };
   return {"torchwatch", judge};

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <vector>
 
 #include "detection_counts.hpp"
@@ -20,6 +21,11 @@ enum class Drawn {
 /// `runs` are its pairs: ln(B / A).
 std::vector<Series> series_of_pairs(const std::vector<BenchmarkBlocks>& benchmarks,
                                     std::size_t pairs);
+
+/// The same of the files that same_build.py wrote, one recording after the other. Errors: not_found
+/// (a file), invalid (no series has so many), of read_blocks.
+Result<std::vector<Series>> read_series_of_pairs(const std::vector<std::string>& files,
+                                                 std::size_t pairs);
 
 /// A series whose pairs are the quantiles of a normal distribution with that spread.
 Series normal_pairs(double pair_sd, std::size_t place);

@@ -13,6 +13,14 @@ constexpr std::size_t kStretchMax = 4;
 
 }  // namespace
 
+double Day::slowdown(Place place) const {
+  double slowdown = 0;
+  for (const auto& [from, step] : steps) {
+    if (place >= static_cast<Place>(from)) slowdown += step;
+  }
+  return slowdown;
+}
+
 Day draw_day(const DayShape& shape, std::mt19937_64& random) {
   Day day{shape.commits, {}, {}};
   const auto any = [&](std::size_t below) {
@@ -47,18 +55,15 @@ std::vector<double> log_times_of(const std::vector<double>& process_medians_ns) 
   return log_times;
 }
 
-DayRuns::DayRuns(const Day& day, const std::vector<double>& log_times, std::size_t start)
-    : day_(day), log_times_(log_times), next_(start % log_times.size()) {}
-
-bool DayRuns::is_tried(Place place) const {
+bool DayBuilds::is_tried(Place place) const {
   return place == kGoodEnd || place == day_.last() || tried_.contains(place);
 }
 
-bool DayRuns::build(Place place) {
+bool DayBuilds::build(Place place) {
   return !build_at_once({place}).empty();
 }
 
-std::vector<Place> DayRuns::build_at_once(const std::vector<Place>& places) {
+std::vector<Place> DayBuilds::build_at_once(const std::vector<Place>& places) {
   std::vector<Place> built;
   bool is_waited_for = false;
   for (const Place place : places) {
@@ -71,14 +76,14 @@ std::vector<Place> DayRuns::build_at_once(const std::vector<Place>& places) {
   return built;
 }
 
+DayRuns::DayRuns(const Day& day, const std::vector<double>& log_times, std::size_t start)
+    : DayBuilds(day), log_times_(log_times), next_(start % log_times.size()) {}
+
 double DayRuns::run(Place place) {
-  double log_time = log_times_[next_];
+  const double log_time = log_times_[next_];
   next_ = (next_ + 1) % log_times_.size();
   ++runs_;
-  for (const auto& [from, step] : day_.steps) {
-    if (place >= static_cast<Place>(from)) log_time += step;
-  }
-  return log_time;
+  return log_time + day().slowdown(place);
 }
 
 std::vector<double> DayRuns::run(Place place, int times) {

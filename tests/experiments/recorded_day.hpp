@@ -20,6 +20,8 @@ struct Day {
   std::set<std::size_t> unbuildable;    ///< never the last
 
   Place last() const { return static_cast<Place>(commits) - 1; }
+  /// By how much ln(time) is longer there than at the good end.
+  double slowdown(Place) const;
 };
 
 struct DayShape {
@@ -38,11 +40,10 @@ std::vector<std::size_t> smallest_set(const Day&, std::size_t culprit);
 /// ln(time) of one workload's recorded processes, about their median. Not empty.
 std::vector<double> log_times_of(const std::vector<double>& process_medians_ns);
 
-/// Builds and measures the commits of a day. Its runs are consecutive recorded processes, so
-/// that a disturbance lasts as long as it did; the first follows the last.
-class DayRuns {
+/// Builds the commits of a day.
+class DayBuilds {
  public:
-  DayRuns(const Day&, const std::vector<double>& log_times, std::size_t start);
+  explicit DayBuilds(const Day& day) : day_(day) {}
 
   /// Whether the place has a build; tries to make it, in a round of its own, if that was not tried
   /// before.
@@ -50,23 +51,34 @@ class DayRuns {
   /// Those of the places that have a build, in their order; what was not tried before is made in
   /// one round.
   std::vector<Place> build_at_once(const std::vector<Place>&);
-  /// ln(time) of the next process, of a place that builds.
-  double run(Place);
-  std::vector<double> run(Place, int times);
 
   /// Whether the place was tried before, or is an end.
   bool is_tried(Place) const;
   const Day& day() const { return day_; }
   int builds() const { return static_cast<int>(tried_.size()); }  ///< failed ones too; no ends
   int rounds() const { return rounds_; }  ///< how often builds were waited for
-  int runs() const { return runs_; }
 
  private:
   const Day& day_;
-  const std::vector<double>& log_times_;
-  std::size_t next_;
   std::set<Place> tried_;
   int rounds_ = 0;
+};
+
+/// Builds and measures the commits of a day. Its runs are consecutive recorded processes, so
+/// that a disturbance lasts as long as it did; the first follows the last.
+class DayRuns : public DayBuilds {
+ public:
+  DayRuns(const Day&, const std::vector<double>& log_times, std::size_t start);
+
+  /// ln(time) of the next process, of a place that builds.
+  double run(Place);
+  std::vector<double> run(Place, int times);
+
+  int runs() const { return runs_; }
+
+ private:
+  const std::vector<double>& log_times_;
+  std::size_t next_;
   int runs_ = 0;
 };
 

@@ -6,11 +6,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <ctime>
 #include <functional>
 #include <iostream>
 #include <nlohmann/json.hpp>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -19,7 +17,7 @@
 #include "recorded_day.hpp"
 #include "recorded_noise.hpp"
 #include "search_score.hpp"
-#include "torchwatch/bisect/culprit_search.hpp"
+#include "searched_day.hpp"
 
 namespace {
 
@@ -31,9 +29,6 @@ constexpr std::size_t kRunsBefore = 40;
 
 /// Fewer would be repeated within a single search.
 constexpr std::size_t kProcessesMin = 60;
-
-/// The confidence of the answers whose claims are counted.
-constexpr double kConfidence = 0.99;
 
 struct Scenario {
   std::string name;
@@ -70,14 +65,6 @@ double known_noise(const Trial& trial) {
   return 1.4826 * distances[kRunsBefore / 4];
 }
 
-double cpu_ms() {
-  return 1000.0 * static_cast<double>(std::clock()) / CLOCKS_PER_SEC;
-}
-
-Place place_of(const bisect::Reference& reference) {
-  return reference ? static_cast<Place>(*reference) : kGoodEnd;
-}
-
 /// A measurement of what is built, carried out as the service does it: every other pair begins with
 /// the candidate.
 bisect::SearchEvent carry_out(const bisect::Measure& measure, DayRuns& runs) {
@@ -98,77 +85,14 @@ bisect::SearchEvent carry_out(const bisect::Measure& measure, DayRuns& runs) {
   return bisect::Measured{measure.candidate, measure.reference, {{0, effects}}, {{0, references}}};
 }
 
-std::vector<std::size_t> verified_set(const bisect::Measure& measure) {
-  std::vector<std::size_t> commits;
-  for (Place place = place_of(measure.reference) + 1;
-       place <= static_cast<Place>(measure.candidate); ++place) {
-    commits.push_back(static_cast<std::size_t>(place));
-  }
-  return commits;
-}
-
-/// What the posterior alone claims of a set when it is about to be verified.
-void note_belief(DayResult& result, const std::vector<std::size_t>& commits,
-                 const std::vector<double>& posterior) {
-  const auto is_this = [&](const auto& claim) { return claim.commits == commits; };
-  if (std::any_of(result.claims.begin(), result.claims.end(), is_this)) return;
-  double mass = 0;
-  for (const auto commit : commits) mass += posterior[commit];
-  if (mass >= kConfidence) result.claims.push_back({commits, false});
-}
-
-void tell(bisect::CulpritSearch& search, const bisect::SearchEvent& event) {
-  if (const auto taken = search.apply(event); !taken) {
-    throw std::logic_error("the search refuses what it has ordered: " + taken.error().message);
-  }
-}
-
-/// Builds what the next measurement waits for, as much at once as there are builders.
-bool build_next(bisect::CulpritSearch& search, std::size_t builders, DayRuns& runs) {
-  const auto commits = search.next_builds(builders);
-  const auto built = runs.build_at_once({commits.begin(), commits.end()});
-  for (const auto commit : commits) {
-    const bool builds =
-        std::find(built.begin(), built.end(), static_cast<Place>(commit)) != built.end();
-    tell(search, builds ? bisect::SearchEvent{bisect::Built{commit}} : bisect::Unbuildable{commit});
-  }
-  return !commits.empty();
-}
-
-void note_costs(DayResult& result, const DayRuns& runs) {
-  result.builds = runs.builds();
-  result.rounds = runs.rounds();
-  result.runs = runs.runs();
-}
-
 DayResult search_with_torchwatch(const Trial& trial, std::size_t builders) {
   DayRuns runs(trial.day, *trial.log_times, trial.start);
   bisect::SearchSeries series;
   series.noise_sd = known_noise(trial);
-  DayResult result;
-  double began = cpu_ms();
-  auto search = bisect::CulpritSearch::create({}, {series}, trial.day.commits).value();
-  bisect::Action action = search.next();
-  while (const auto* measure = std::get_if<bisect::Measure>(&action)) {
-    if (build_next(search, builders, runs)) {
-      action = search.next();
-      continue;
-    }
-    result.cpu_ms += cpu_ms() - began;
-    if (measure->purpose == bisect::Purpose::verify_culprit) {
-      note_belief(result, verified_set(*measure), search.posterior());
-    }
-    const auto event = carry_out(*measure, runs);
-    began = cpu_ms();
-    tell(search, event);
-    action = search.next();
-  }
-  result.cpu_ms += cpu_ms() - began;
-  for (const auto& culprit : std::get<bisect::Answer>(action).culprits) {
-    result.blamed.push_back(culprit.classes);
-    if (culprit.confidence >= kConfidence) result.claims.push_back({culprit.classes, true});
-  }
-  note_costs(result, runs);
+  auto result = search_day({}, series, builders, runs, [&](const bisect::Measure& measure) {
+    return carry_out(measure, runs);
+  });
+  result.runs = runs.runs();
   return result;
 }
 
@@ -179,7 +103,9 @@ Method peer(std::string name, std::function<Blamed(DayRuns&, double)> search) {
             const double began = cpu_ms();
             result.blamed = search(runs, trial.step);
             result.cpu_ms = cpu_ms() - began;
-            note_costs(result, runs);
+            result.builds = runs.builds();
+            result.rounds = runs.rounds();
+            result.runs = runs.runs();
             return result;
           }};
 }

@@ -1,0 +1,93 @@
+#include "searched_day.hpp"
+
+#include <algorithm>
+#include <ctime>
+#include <stdexcept>
+#include <variant>
+#include <vector>
+
+namespace torchwatch::experiments {
+namespace {
+
+/// The confidence of the answers whose claims are counted.
+constexpr double kConfidence = 0.99;
+
+std::vector<std::size_t> verified_set(const bisect::Measure& measure) {
+  std::vector<std::size_t> commits;
+  for (Place place = place_of(measure.reference) + 1;
+       place <= static_cast<Place>(measure.candidate); ++place) {
+    commits.push_back(static_cast<std::size_t>(place));
+  }
+  return commits;
+}
+
+/// What the posterior alone claims of a set when it is about to be verified.
+void note_belief(DayResult& result, const std::vector<std::size_t>& commits,
+                 const std::vector<double>& posterior) {
+  const auto is_this = [&](const auto& claim) { return claim.commits == commits; };
+  if (std::any_of(result.claims.begin(), result.claims.end(), is_this)) return;
+  double mass = 0;
+  for (const auto commit : commits) mass += posterior[commit];
+  if (mass >= kConfidence) result.claims.push_back({commits, false});
+}
+
+void tell(bisect::CulpritSearch& search, const bisect::SearchEvent& event) {
+  if (const auto taken = search.apply(event); !taken) {
+    throw std::logic_error("the search refuses what it has ordered: " + taken.error().message);
+  }
+}
+
+/// Builds what the next measurement waits for, as much at once as there are builders.
+bool build_next(bisect::CulpritSearch& search, std::size_t builders, DayBuilds& builds) {
+  const auto commits = search.next_builds(builders);
+  const auto built = builds.build_at_once({commits.begin(), commits.end()});
+  for (const auto commit : commits) {
+    const bool has_build =
+        std::find(built.begin(), built.end(), static_cast<Place>(commit)) != built.end();
+    tell(search,
+         has_build ? bisect::SearchEvent{bisect::Built{commit}} : bisect::Unbuildable{commit});
+  }
+  return !commits.empty();
+}
+
+}  // namespace
+
+Place place_of(const bisect::Reference& reference) {
+  return reference ? static_cast<Place>(*reference) : kGoodEnd;
+}
+
+DayResult search_day(const bisect::SearchSettings& settings, const bisect::SearchSeries& series,
+                     std::size_t builders, DayBuilds& builds, const CarryOut& carry_out) {
+  DayResult result;
+  double began = cpu_ms();
+  auto search = bisect::CulpritSearch::create(settings, {series}, builds.day().commits).value();
+  bisect::Action action = search.next();
+  while (const auto* measure = std::get_if<bisect::Measure>(&action)) {
+    if (build_next(search, builders, builds)) {
+      action = search.next();
+      continue;
+    }
+    result.cpu_ms += cpu_ms() - began;
+    if (measure->purpose == bisect::Purpose::verify_culprit) {
+      note_belief(result, verified_set(*measure), search.posterior());
+    }
+    const auto event = carry_out(*measure);
+    began = cpu_ms();
+    tell(search, event);
+    action = search.next();
+  }
+  result.cpu_ms += cpu_ms() - began;
+  for (const auto& culprit : std::get<bisect::Answer>(action).culprits) {
+    result.blamed.push_back(culprit.classes);
+    if (culprit.confidence >= kConfidence) result.claims.push_back({culprit.classes, true});
+  }
+  result.builds = builds.builds();
+  result.rounds = builds.rounds();
+  return result;
+}
+
+double cpu_ms() {
+  return 1000.0 * static_cast<double>(std::clock()) / CLOCKS_PER_SEC;
+}
+
+}  // namespace torchwatch::experiments

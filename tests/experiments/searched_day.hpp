@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+
+#include "recorded_day.hpp"
+#include "search_score.hpp"
+#include "torchwatch/bisect/culprit_search.hpp"
+
+namespace torchwatch::experiments {
+
+/// Measures what is built, as the search ordered it.
+using CarryOut = std::function<bisect::SearchEvent(const bisect::Measure&)>;
+
+/// The place that a measurement is made against.
+Place place_of(const bisect::Reference&);
+
+/// Lets our search name the culprits of a day in one series. What the result costs in builds,
+/// rounds and processor time is in it; its runs are the caller's to count.
+/// `builders`: builds that are made at once.
+DayResult search_day(const bisect::SearchSettings&, const bisect::SearchSeries&,
+                     std::size_t builders, DayBuilds&, const CarryOut&);
+
+/// Processor time of this process.
+double cpu_ms();
+
+}  // namespace torchwatch::experiments
