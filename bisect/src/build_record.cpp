@@ -15,7 +15,10 @@ Status BuildRecord::take_built(Place place) {
     return fail(ErrorCode::conflict, name_of(place) + " has a build after it could not be built");
   }
   const bool is_new = built_.insert(place).second;
-  if (is_new && has_begun()) ++count_;
+  if (is_new && has_begun()) {
+    counted_.insert(place);
+    ++count_;
+  }
   return {};
 }
 
@@ -26,7 +29,8 @@ Status BuildRecord::take_broken(Place place) {
   if (measured_.contains(place)) {
     return fail(ErrorCode::conflict, name_of(place) + " could not be built after it was measured");
   }
-  if (built_.erase(place) > 0) --count_;
+  built_.erase(place);
+  if (counted_.erase(place) > 0) --count_;
   const bool is_new = broken_.insert(place).second;
   if (is_new && has_begun()) ++failures_;
   return {};
@@ -41,6 +45,7 @@ Status BuildRecord::take_measured(Place place) {
 
 void BuildRecord::take_set_aside(Place place) {
   if (place != last_) built_.erase(place);
+  counted_.erase(place);
   measured_.erase(place);
 }
 

@@ -41,6 +41,7 @@ class BuildRecord {
   std::set<Place> built_;
   std::set<Place> measured_;
   std::set<Place> broken_;
+  std::set<Place> counted_;  ///< those of the built ones that are in `count_`
   int count_ = 0;
   int failures_ = 0;
 };

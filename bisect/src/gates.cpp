@@ -34,8 +34,13 @@ constexpr double kCulpritPartOfChange = 1.0 / 4;
 /// A change of this many spreads is seen in a single pair.
 constexpr double kExactRatio = 20;
 
+/// The smallest change that enough pairs show.
+double least_shown(const Gate& gate) {
+  return std::max(gate.floor, gate.errors_over * gate.build_spread);
+}
+
 bool is_ruled_out(const Estimate& estimate, const Gate& gate) {
-  return estimate.centre + gate.errors_under * estimate.error < gate.floor;
+  return estimate.centre + gate.errors_under * estimate.error < least_shown(gate);
 }
 
 }  // namespace
@@ -53,14 +58,13 @@ Gate ends_gate(const Evidence& evidence) {
 
 Gate culprit_gate(const Evidence& evidence, double change, int verify_pairs) {
   const bool is_exact = kExactRatio * likelihood_scale(evidence, change) < change;
-  return {
-      .floor = std::max(kCulpritPartOfMinimum * evidence.series().minimum_effect,
-                        kCulpritPartOfChange * change),
-      .build_spread = evidence.build_spread(),
-      .errors_over = kErrorsToShow,
-      .errors_under = kErrorsToRuleOut,
-      .pairs_min = is_exact ? std::min(kExactPairs, verify_pairs) : verify_pairs,
-      .pairs_max = kCulpritPairsMax};
+  return {.floor = std::max(kCulpritPartOfMinimum * evidence.series().minimum_effect,
+                            kCulpritPartOfChange * change),
+          .build_spread = evidence.build_spread(),
+          .errors_over = kErrorsToShow,
+          .errors_under = kErrorsToRuleOut,
+          .pairs_min = is_exact ? std::min(kExactPairs, verify_pairs) : verify_pairs,
+          .pairs_max = kCulpritPairsMax};
 }
 
 Gate rest_gate(const Evidence& evidence) {

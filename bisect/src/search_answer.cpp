@@ -175,8 +175,7 @@ Answer answer_of(const SearchRecord& record, const std::vector<Group>& found,
   for (std::size_t series = 0; series < record.series_count(); ++series) {
     const Evidence& evidence = record.evidence(series);
     if (record.last() < 0 || evidence.direct(record.whole()).count == 0) continue;
-    answer.ends.push_back(
-        effect_of(evidence, series, record.whole(), ends_gate(evidence)));
+    answer.ends.push_back(effect_of(evidence, series, record.whole(), ends_gate(evidence)));
   }
   answer.builds = record.builds().count();
   answer.runs = record.runs();

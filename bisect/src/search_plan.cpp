@@ -123,8 +123,7 @@ std::string out_of_budget(const SearchRecord& record) {
 
 bool has_budget(const SearchRecord& record) {
   const auto& settings = record.settings();
-  return record.builds().attempts() < settings.builds_max &&
-         record.runs() + 2 <= settings.runs_max;
+  return record.builds().attempts() < settings.builds_max && record.runs() + 2 <= settings.runs_max;
 }
 
 }  // namespace

@@ -32,6 +32,7 @@ void take_judgement(Query& row, VerdictRow& verdict) {
   verdict.candidate_value = row.take<double>();
   verdict.baseline_spread = row.take<double>();
   verdict.candidate_spread = row.take<double>();
+  verdict.pair_spread = row.take<double>();
   verdict.runs = row.take<int>();
   verdict.reason = row.take<std::string>();
 }

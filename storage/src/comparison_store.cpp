@@ -99,10 +99,11 @@ void insert_verdict(Connection& connection, const VerdictRow& row) {
   execute(connection,
           "INSERT INTO verdict (comparison_id, benchmark_id, metric, verdict, ratio, interval_low, "
           "interval_high, baseline_value, candidate_value, baseline_spread, candidate_spread, "
-          "runs, reason) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+          "pair_spread, runs, reason) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
           row.comparison, benchmark_id(connection, row.series.benchmark), row.series.metric,
           row.verdict, row.ratio, row.interval_low, row.interval_high, row.baseline_value,
-          row.candidate_value, row.baseline_spread, row.candidate_spread, row.runs, row.reason);
+          row.candidate_value, row.baseline_spread, row.candidate_spread, row.pair_spread, row.runs,
+          row.reason);
 }
 
 std::string ended_already(const ComparisonRow& row, std::string_view action) {

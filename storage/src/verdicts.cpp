@@ -12,7 +12,7 @@ namespace {
 const std::string kSelectVerdict =
     std::string("SELECT comparison_id, ") + kBenchmarkColumns +
     ", metric, verdict, ratio, interval_low, interval_high, baseline_value, candidate_value, "
-    "baseline_spread, candidate_spread, runs, reason ";
+    "baseline_spread, candidate_spread, pair_spread, runs, reason ";
 
 VerdictRow verdict_of(Query& row) {
   VerdictRow verdict;

@@ -34,6 +34,21 @@ BisectionBuilder::BisectionBuilder(comparison::Services& services, const Bisecti
       recorded_(recorded),
       preparer_(services, comparison::workloads_of(spec.plan)) {}
 
+Status BisectionBuilder::take_what_is_at_hand() {
+  for (std::size_t candidate = 0; candidate + 1 < recorded_.class_count(); ++candidate) {
+    const auto sha = recorded_.commit_of(candidate);
+    TW_TRY(const auto known, services_.commits->cached(sha));
+    const auto* tree = known ? std::get_if<builds::Tree>(&*known) : nullptr;
+    if (tree == nullptr || !tree->origin.empty() || recorded_.origin_of(candidate)) continue;
+    TW_TRY_VOID(recorded_.record(CommitBuilt{.candidate = candidate,
+                                             .commit = sha,
+                                             .content_hash = tree->content_hash,
+                                             .origin = {},
+                                             .at_hand = true}));
+  }
+  return {};
+}
+
 std::vector<bisect::Reference> BisectionBuilder::missing_for(const bisect::Measure& wanted) const {
   const auto builders = static_cast<std::size_t>(services_.config.build.builders);
   std::vector<bisect::Reference> missing;

@@ -71,6 +71,7 @@ class BisectionDriver {
 
 Result<BisectionResult> BisectionDriver::run(std::stop_token stop) {
   TW_TRY_VOID(measurer_.load_past_runs());
+  if (recorded_.search().spent().runs == 0) TW_TRY_VOID(builder_.take_what_is_at_hand());
   while (!stop.stop_requested()) {
     auto result = step(stop);
     if (!result) {

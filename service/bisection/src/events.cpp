@@ -61,7 +61,8 @@ json body_of(const CommitBuilt& event) {
   return {{"candidate", reference_to_json(event.candidate)},
           {"commit", event.commit},
           {"content_hash", event.content_hash},
-          {"origin", event.origin}};
+          {"origin", event.origin},
+          {"at_hand", event.at_hand}};
 }
 
 json body_of(const CommitUnbuildable& event) {
@@ -120,6 +121,7 @@ void read(const json& body, CommitBuilt& event) {
   body.at("commit").get_to(event.commit);
   event.content_hash = body.value("content_hash", "");
   event.origin = body.value("origin", "");
+  event.at_hand = body.value("at_hand", false);
 }
 
 void read(const json& body, CommitUnbuildable& event) {

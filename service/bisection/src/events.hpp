@@ -37,7 +37,8 @@ struct CommitBuilt {
   bisect::Reference candidate;  ///< none: the good end
   std::string commit;
   std::string content_hash;
-  std::string origin;  ///< the address of who made it; empty: the recipe did
+  std::string origin;    ///< the address of who made it; empty: the recipe did
+  bool at_hand = false;  ///< before the search began, which may never read it
 };
 
 struct CommitUnbuildable {

@@ -29,7 +29,10 @@ SearchedSeries judged_series(const storage::VerdictRow& verdict,
   SearchedSeries searched;
   searched.series = verdict.series;
   searched.minimum_effect = minimum_effect(verdict.series, verdict.baseline_value, settings);
-  const double pair_spread = std::hypot(verdict.baseline_spread, verdict.candidate_spread);
+  // The two sides scatter more than their pairs, as what disturbs a pair disturbs both of its runs.
+  const double pair_spread = verdict.pair_spread > 0
+                                 ? verdict.pair_spread
+                                 : std::hypot(verdict.baseline_spread, verdict.candidate_spread);
   searched.noise_sd = is_relative(verdict.series.metric)
                           ? std::max(pair_spread, settings.noise_floor)
                           : pair_spread * std::abs(verdict.baseline_value);

@@ -72,8 +72,8 @@ class TraceReader {
     has_pairs_ = true;
     step.purpose = event.purpose;
     step.place = candidate;
-    step.commit = name(candidate);
-    step.against = name(reference);
+    step.commit = note_read(candidate);
+    step.against = note_read(reference);
     if (!reference) {
       for (const auto& [series, values] : references) {
         auto& known = good_readings_[series];
@@ -88,7 +88,7 @@ class TraceReader {
     has_begun_ = true;
     step.purpose = event.purpose;
     step.place = event.readings.candidate;
-    step.commit = name(event.readings.candidate);
+    step.commit = note_read(event.readings.candidate);
     for (const auto& [series, values] : event.readings.readings) {
       const auto& good = good_readings_[series];
       if (!good.empty()) add(series, values, median(good), step);
@@ -102,7 +102,8 @@ class TraceReader {
     step.is_good_end = !event.candidate;
     // Before anything is measured the ends alone are built.
     if (!has_begun_ || step.is_good_end) step.purpose = bisect::Purpose::verify_ends;
-    if (event.candidate) commits_[*event.candidate] = event.commit;
+    if (event.candidate) names_[*event.candidate] = event.commit;
+    if (event.candidate && !event.at_hand) commits_[*event.candidate] = event.commit;
     if (!event.origin.empty()) step.reason = "made elsewhere (" + event.origin + ")";
   }
 
@@ -142,8 +143,15 @@ class TraceReader {
   /// Names a side by its commit.
   std::string name(bisect::Reference side) const {
     if (!side) return spec_.good;
-    const auto found = commits_.find(*side);
-    return found == commits_.end() ? std::string{} : found->second;
+    const auto found = names_.find(*side);
+    return found == names_.end() ? std::string{} : found->second;
+  }
+
+  /// Names a side that has readings now.
+  std::string note_read(bisect::Reference side) {
+    auto commit = name(side);
+    if (side && !commit.empty()) commits_[*side] = commit;
+    return commit;
   }
 
   void add(std::size_t series, const std::vector<double>& values, double level,
@@ -174,7 +182,8 @@ class TraceReader {
 
   BisectionSpec spec_;
   FollowedSearch followed_;
-  std::map<Class, std::string> commits_;  ///< of the classes that have a build
+  std::map<Class, std::string> names_;    ///< of the classes that have a build
+  std::map<Class, std::string> commits_;  ///< of those that the search built or read
   Readings good_readings_;                ///< what the good end has read so far
   bool has_begun_ = false;                ///< something was measured
   bool has_pairs_ = false;                ///< and in pairs, as the ends are
@@ -189,6 +198,12 @@ bool has_series_of(const BisectionEvent& event, const BisectionSpec& spec) {
   if (pairs != nullptr) return has(pairs->readings.effects) && has(pairs->readings.references);
   const auto* runs = std::get_if<RunsMeasured>(&event);
   return runs == nullptr || has(runs->readings.readings);
+}
+
+/// Whether the event is no step of the search: it only begins with that build.
+bool was_at_hand(const BisectionEvent& event) {
+  const auto* built = std::get_if<CommitBuilt>(&event);
+  return built != nullptr && built->at_hand;
 }
 
 Result<BisectionEvent> parsed(const storage::BisectionRow& row, const BisectionSpec& spec,
@@ -220,7 +235,10 @@ report::SearchReplay followed(const storage::BisectionRow& row,
     events.push_back(*std::move(event));
   }
   TraceReader reader(*std::move(spec), events);
-  for (const auto& event : events) replay.steps.push_back(reader.step_of(event));
+  for (const auto& event : events) {
+    auto step = reader.step_of(event);
+    if (!was_at_hand(event)) replay.steps.push_back(std::move(step));
+  }
   const bool is_open = row.state == storage::BisectionState::open;
   if (is_open && !replay.damage) replay.outlook = reader.outlook();
   return replay;

@@ -338,6 +338,7 @@ BenchmarkSchedule::Step BenchmarkSchedule::evaluate_timing(const Runs& screen) c
     result.verdict.ratio = estimate.ratio;
     result.verdict.interval_low = estimate.low;
     result.verdict.interval_high = std::isfinite(estimate.high) ? estimate.high : 0;
+    result.verdict.pair_spread = estimate.pair_sd;
     step.judged.push_back(std::move(result));
   }
   add_partly_measured(screen, step);

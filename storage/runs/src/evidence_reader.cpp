@@ -92,8 +92,8 @@ Result<std::vector<PastVerdict>> EvidenceReader::past_of(const PastWanted& wante
                       kFillsSlot +
                       "AND attempt.state = 'done' LIMIT 1), '')), "
                       "comparison_id, verdict, ratio, interval_low, interval_high, "
-                      "baseline_value, candidate_value, baseline_spread, candidate_spread, runs, "
-                      "verdict.reason FROM comparison "
+                      "baseline_value, candidate_value, baseline_spread, candidate_spread, "
+                      "pair_spread, runs, verdict.reason FROM comparison "
                       "JOIN verdict ON verdict.comparison_id = comparison.id AND benchmark_id = "
                       "(SELECT id FROM benchmark WHERE workload = ?1 AND configuration = ?2 "
                       "AND variant = ?3) AND metric = ?4 "

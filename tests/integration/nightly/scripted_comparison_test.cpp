@@ -2,11 +2,14 @@
 #include <catch2/catch.hpp>
 #include <fstream>
 #include <iterator>
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "scripted_day.hpp"
 #include "scripted_service.hpp"
 #include "temporary_folder.hpp"
+#include "torchwatch/bisection/spec.hpp"
+#include "torchwatch/detect/settings.hpp"
 #include "torchwatch/documents/bisection.hpp"
 #include "torchwatch/nightly/discovery.hpp"
 #include "torchwatch/nightly/stages.hpp"
@@ -79,6 +82,17 @@ int count_events(storage::Database& database, storage::Id bisection, const std::
       std::ranges::count_if(events, [&](const auto& event) { return event.kind == kind; }));
 }
 
+/// Returns the commits that a search found built when it began.
+std::set<std::string> at_hand(storage::Database& database, storage::Id bisection) {
+  std::set<std::string> commits;
+  const auto events = storage::BisectionStore(database).events_of(bisection).value();
+  for (const auto& event : events) {
+    const auto body = nlohmann::json::parse(event.body_json);
+    if (body.value("at_hand", false)) commits.insert(body.at("commit"));
+  }
+  return commits;
+}
+
 /// The timing runs state what stands beside their times; no verdict, incident or search is on it.
 void check_not_judged_beside_time(storage::Database& database,
                                   const storage::ComparisonRow& comparison) {
@@ -97,6 +111,21 @@ void check_not_judged_beside_time(storage::Database& database,
   const auto incidents = storage::IncidentStore(database).of_comparison(comparison.id).value();
   for (const auto& incident : incidents) {
     CHECK(std::ranges::all_of(incident.series, is_on_judged));
+  }
+}
+
+/// What the search of a time expects of a pair is what the comparison's pairs scattered by, which
+/// is less than their runs do.
+void check_expected_noise(storage::Database& database, const storage::IncidentRow& incident) {
+  const auto row = storage::BisectionStore(database).get(*incident.bisection).value();
+  const auto spec = bisection::parse_bisection_spec(row.spec_json).value();
+  const auto verdicts = storage::verdicts_of(database, incident.comparison).value();
+  for (const auto& verdict : verdicts) {
+    const auto searched =
+        std::ranges::find(spec.series, verdict.series, &bisection::SearchedSeries::series);
+    if (searched == spec.series.end() || !bisection::is_relative(verdict.series.metric)) continue;
+    CHECK(verdict.pair_spread > 0);
+    CHECK(searched->noise_sd == std::max(verdict.pair_spread, detect::Settings().noise_floor));
   }
 }
 
@@ -121,6 +150,7 @@ TEST_CASE("a comparison finds both culprits of its day and queues one issue for 
   for (const auto& incident : incidents) {
     const auto result = search_of(database, incident);
     INFO(incident.title << ": " << result.reason);
+    check_expected_noise(database, incident);
     const auto culprit = incident.kind == IncidentKind::leak ? 8U : 5U;
     REQUIRE(result.culprit() == day.commits()[culprit]);
     REQUIRE_THAT(result.culprits[0].verified,
@@ -166,13 +196,21 @@ TEST_CASE("each commit is announced as built once, and as at hand by the search 
   comparison::Services services{own.config,  own.database, own.executor, own.runners, own.channel,
                                 own.history, own.commits,  own.clock,    own.random,  heard};
   const auto due = nightly::discover_comparisons(services, {}).value();
-  REQUIRE(nightly::carry_out_comparisons(services, due, [] { return Status{}; }, {}));
+  const auto done =
+      nightly::carry_out_comparisons(services, due, [] { return Status{}; }, {}).value();
+  REQUIRE(done.size() == 1);
 
   const auto built = heard.beginning_with("building commit ");
   CHECK(built.size() >= 2);
   CHECK(std::set(built.begin(), built.end()).size() == built.size());
   // Both searches of the day are between the same ends.
   CHECK(heard.beginning_with("preparing commit ").size() >= 2);
+  const auto incidents = storage::IncidentStore(own.database).of_comparison(done[0].id).value();
+  REQUIRE(incidents.size() == 2);
+  CHECK(at_hand(own.database, *incidents[0].bisection).empty());
+  const auto known = at_hand(own.database, *incidents[1].bisection);
+  CHECK(known.contains(day.commits()[5]));
+  CHECK_FALSE(known.contains(day.commits().back()));
 }
 
 TEST_CASE("a second call finds the comparison done and does nothing") {

@@ -28,6 +28,7 @@ VerdictRow verdict_of(const ComparisonRow& comparison) {
   row.candidate_value = 125;
   row.baseline_spread = 0.01;
   row.candidate_spread = 0.02;
+  row.pair_spread = 0.005;
   row.runs = 24;
   row.reason = "confirmed";
   return row;
@@ -134,6 +135,7 @@ TEST_CASE_METHOD(OneComparison, "a verdict comes back as it was reached") {
   REQUIRE(rows[0].candidate_value == 125);
   REQUIRE(rows[0].baseline_spread == 0.01);
   REQUIRE(rows[0].candidate_spread == 0.02);
+  REQUIRE(rows[0].pair_spread == 0.005);
   REQUIRE(rows[0].runs == 24);
   REQUIRE(rows[0].reason == "confirmed");
 }

@@ -79,6 +79,18 @@ TEST_CASE("builds that are there from the start are used first and cost no build
   REQUIRE(done.answer.builds == 0);
 }
 
+TEST_CASE("a build that is there from the start and does not run is no build of the search") {
+  auto search = CulpritSearch::create({}, {kExactBytes}, 32).value();
+  for (const std::size_t built : {9U, 10U, 11U}) REQUIRE(search.apply(Built{built}));
+  SimulatedRuns runs(exact_day(32, 11), 1);
+  REQUIRE(search.apply(runs.carry_out(std::get<Measure>(search.next()))));
+  REQUIRE(search.apply(Unbuildable{9}));
+  CHECK(search.spent().builds == 0);
+  const auto done = run_to_end(search, runs);
+  CHECK(done.answer.culprits.at(0).classes == Classes{11});
+  CHECK(done.answer.builds == 0);
+}
+
 TEST_CASE("a build that is set aside takes its readings with it, and the search continues") {
   const std::optional<std::size_t> side =
       GENERATE(std::optional<std::size_t>{}, std::optional<std::size_t>{10},

@@ -103,6 +103,25 @@ TEST_CASE("a trace tells the bad end's build from those between the ends, which 
   CHECK(sentence_on(steps[2]) == "built c1");
 }
 
+TEST_CASE(
+    "a build that was at hand before the search is no step of it, and is named once it is read") {
+  const storage::BisectionEventRow at_hand{
+      2, "built", R"({"candidate":1,"commit":"c1","content_hash":"h","origin":"","at_hand":true})"};
+  const auto unread = trace({kEnd, at_hand});
+  REQUIRE(unread.size() == 1);
+  CHECK(unread[0].commit == "c3");
+  const auto read =
+      trace({kEnd,
+             at_hand,
+             {3, "measured",
+              R"({"candidate":1,"reference":null,"purpose":"probe","effects":{"0":[0.1,0.1,0.1]},)"
+              R"("posterior":[0.45,0.45,0.05,0.05]})"}});
+  REQUIRE(read.size() == 2);
+  CHECK(read[1].commit == "c1");
+  CHECK(read[1].after == "good");
+  CHECK(read[1].up_to == "c1");
+}
+
 TEST_CASE("a trace says who else made a build, and why such a one was set aside") {
   const auto steps = trace(
       {kEnd,

@@ -131,6 +131,7 @@ struct VerdictRow {
   double candidate_value = 0;
   double baseline_spread = 0;  ///< robust sd of the runs' values over their median
   double candidate_spread = 0;
+  double pair_spread = 0;  ///< of one pair's ln(candidate / baseline); 0 where it is not known
   int runs = 0;
   std::string reason;
 };
