@@ -125,7 +125,7 @@ class DayPairs : public DayBuilds {
     for (int pair = 0; pair < measure.pairs; ++pair) {
       effects.push_back(effect + noise_[any(random_)]);
     }
-    runs_ += 2 * measure.pairs; if(getenv("TRACE")){double m=0;for(auto e:effects)m+=e/effects.size();std::fprintf(stderr,"  %d  %d..%d pairs %d mean %.4f own %.4f %.4f\n",int(measure.purpose),place_of(measure.reference),int(measure.candidate),measure.pairs,m,own_[place_of(measure.reference)],own_[Place(measure.candidate)]);}
+    runs_ += 2 * measure.pairs;
     return bisect::Measured{measure.candidate, measure.reference, {{0, std::move(effects)}}};
   }
 
@@ -171,7 +171,7 @@ SearchScore score_of(const Noise& noise, double change, std::size_t builders,
     std::mt19937_64 random(sequence);
     const Day day = draw_day(shape, random);
     const auto& series = noise.series[static_cast<std::size_t>(number) % noise.series.size()];
-    const auto r=search_one(day, series, builders, options, random); SearchScore one; one.count(day,r); if(r.runs>200||one.wrong.hits||one.none.hits) {std::fprintf(stderr,"DBG %d runs %d builds %d wrong %d none %d culprit %zu",number,r.runs,r.builds,one.wrong.hits,one.none.hits,day.steps.empty()?0:day.steps.begin()->first); for(auto&b:r.blamed){std::fprintf(stderr," ["); for(auto c:b)std::fprintf(stderr,"%zu ",c);std::fprintf(stderr,"]");} std::fprintf(stderr,"\n");} score.count(day,r);
+    score.count(day, search_one(day, series, builders, options, random));
   }
   return score;
 }

@@ -65,26 +65,6 @@ double known_noise(const Trial& trial) {
   return 1.4826 * distances[kRunsBefore / 4];
 }
 
-/// A measurement of what is built, carried out as the service does it: every other pair begins with
-/// the candidate.
-bisect::SearchEvent carry_out(const bisect::Measure& measure, DayRuns& runs) {
-  const Place reference = place_of(measure.reference);
-  const auto candidate = static_cast<Place>(measure.candidate);
-  if (measure.alone) {
-    return bisect::MeasuredAlone{measure.candidate, {{0, runs.run(candidate, measure.pairs)}}};
-  }
-  std::vector<double> effects;
-  std::vector<double> references;
-  for (int pair = 0; pair < measure.pairs; ++pair) {
-    const bool reference_first = pair % 2 == 0;
-    const double first = runs.run(reference_first ? reference : candidate);
-    const double second = runs.run(reference_first ? candidate : reference);
-    references.push_back(reference_first ? first : second);
-    effects.push_back(reference_first ? second - first : first - second);
-  }
-  return bisect::Measured{measure.candidate, measure.reference, {{0, effects}}, {{0, references}}};
-}
-
 DayResult search_with_torchwatch(const Trial& trial, std::size_t builders) {
   DayRuns runs(trial.day, *trial.log_times, trial.start);
   bisect::SearchSeries series;

@@ -56,6 +56,24 @@ Place place_of(const bisect::Reference& reference) {
   return reference ? static_cast<Place>(*reference) : kGoodEnd;
 }
 
+bisect::SearchEvent carry_out(const bisect::Measure& measure, DayRuns& runs) {
+  const Place reference = place_of(measure.reference);
+  const auto candidate = static_cast<Place>(measure.candidate);
+  if (measure.alone) {
+    return bisect::MeasuredAlone{measure.candidate, {{0, runs.run(candidate, measure.pairs)}}};
+  }
+  std::vector<double> effects;
+  std::vector<double> references;
+  for (int pair = 0; pair < measure.pairs; ++pair) {
+    const bool reference_first = pair % 2 == 0;
+    const double first = runs.run(reference_first ? reference : candidate);
+    const double second = runs.run(reference_first ? candidate : reference);
+    references.push_back(reference_first ? first : second);
+    effects.push_back(reference_first ? second - first : first - second);
+  }
+  return bisect::Measured{measure.candidate, measure.reference, {{0, effects}}, {{0, references}}};
+}
+
 DayResult search_day(const bisect::SearchSettings& settings, const bisect::SearchSeries& series,
                      std::size_t builders, DayBuilds& builds, const CarryOut& carry_out) {
   DayResult result;

@@ -15,6 +15,9 @@ using CarryOut = std::function<bisect::SearchEvent(const bisect::Measure&)>;
 /// The place that a measurement is made against.
 Place place_of(const bisect::Reference&);
 
+/// Measures by recorded runs as the service does it: every other pair begins with the candidate.
+bisect::SearchEvent carry_out(const bisect::Measure&, DayRuns&);
+
 /// Lets our search name the culprits of a day in one series. What the result costs in builds,
 /// rounds and processor time is in it; its runs are the caller's to count.
 /// `builders`: builds that are made at once.
