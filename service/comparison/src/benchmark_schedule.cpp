@@ -5,8 +5,6 @@
 #include <set>
 
 #include "torchwatch/comparison/run_recorder.hpp"
-#include "torchwatch/detect/memory_verdict.hpp"
-#include "torchwatch/detect/output_verdict.hpp"
 #include "torchwatch/detect/time_verdict.hpp"
 #include "torchwatch/records/machine_facts.hpp"
 #include "torchwatch/records/statistics.hpp"
@@ -16,44 +14,13 @@ namespace {
 
 using storage::RunRow;
 
-template <typename T>
-std::vector<T> values_as(const std::vector<const RunRow*>& runs, Metric metric) {
-  std::vector<T> result;
+std::vector<double> values(const std::vector<const RunRow*>& runs, Metric metric) {
+  std::vector<double> result;
   for (const auto* run : runs) {
     const auto found = run->values.find(metric);
-    if (found != run->values.end()) result.push_back(static_cast<T>(found->second));
+    if (found != run->values.end()) result.push_back(static_cast<double>(found->second));
   }
   return result;
-}
-
-std::vector<double> values(const std::vector<const RunRow*>& runs, Metric metric) {
-  return values_as<double>(runs, metric);
-}
-
-std::vector<std::int64_t> whole_values(const std::vector<const RunRow*>& runs, Metric metric) {
-  return values_as<std::int64_t>(runs, metric);
-}
-
-/// The values of one metric in the runs of both builds.
-struct BothSides {
-  std::vector<std::int64_t> baseline;
-  std::vector<std::int64_t> candidate;
-
-  detect::MemoryRuns runs() const { return {.baseline = baseline, .candidate = candidate}; }
-};
-
-/// `fresh`: the runs that confirm a suspicion; none while screening.
-detect::MemoryDecision judge(const Series& series, const BothSides& screened,
-                             const std::optional<BothSides>& fresh,
-                             const detect::Settings& settings) {
-  const auto metric = series.metric;
-  const auto& [baseline, candidate] = fresh ? *fresh : screened;
-  if (is_leak(metric)) return detect::judge_leak(metric, baseline, candidate, settings);
-  if (metric == Metric::output_difference) {
-    return detect::judge_outputs(baseline, candidate, series.benchmark.variant.precision, settings);
-  }
-  return fresh ? detect::confirm_peak(metric, screened.runs(), fresh->runs(), settings)
-               : detect::judge_peak(metric, screened.runs(), settings);
 }
 
 /// What the reader calls the sides: settings of a study are A and B.
@@ -86,19 +53,6 @@ std::string no_outputs_reason(const std::vector<const RunRow*>& runs) {
     if (!run->reason.empty()) return run->reason;
   }
   return {};
-}
-
-/// "; most in logits float32 [4, 1000]", of the run that is furthest; empty where outputs are equal
-/// or not the same ones.
-std::string furthest_of(const std::vector<const RunRow*>& runs) {
-  // A run that confirms may lack the outputs that those had which raised the suspicion.
-  const auto difference = [](const RunRow* run) {
-    const auto found = run->values.find(Metric::output_difference);
-    return found == run->values.end() ? -1 : found->second;
-  };
-  const auto* furthest = *std::ranges::max_element(runs, {}, difference);
-  const bool is_stated = difference(furthest) >= 0 && !furthest->reason.empty();
-  return is_stated ? "; " + furthest->reason : "";
 }
 
 /// The decision after screening, in the terms of the one on fresh pairs.
@@ -140,7 +94,9 @@ BenchmarkSchedule::Runs BenchmarkSchedule::runs_of(Stage stage) const {
 
 BenchmarkSchedule::Step BenchmarkSchedule::evaluate() const {
   const auto screen = runs_of(Stage::screen);
-  if (screen.blocks == 0) return Step{block(Stage::screen, 0), {}};
+  if (screen.blocks == 0) {
+    return pass_ == Pass::memory ? evaluate_first_pair() : Step{block(Stage::screen, 0), {}};
+  }
   if (auto end = ended_early(screen)) return *end;
   return pass_ == Pass::timing ? evaluate_timing(screen) : evaluate_memory(screen);
 }
@@ -339,41 +295,6 @@ BenchmarkSchedule::Step BenchmarkSchedule::evaluate_timing(const Runs& screen) c
     result.verdict.interval_low = estimate.low;
     result.verdict.interval_high = std::isfinite(estimate.high) ? estimate.high : 0;
     result.verdict.pair_spread = estimate.pair_sd;
-    step.judged.push_back(std::move(result));
-  }
-  add_partly_measured(screen, step);
-  return step;
-}
-
-BenchmarkSchedule::Step BenchmarkSchedule::evaluate_memory(const Runs& screen) const {
-  Step step;
-  const auto fresh = runs_of(Stage::confirm);
-  const auto wanted = static_cast<std::size_t>(schedule_.settings_.common().memory_runs);
-  const auto values_of = [](const Runs& runs, Metric metric) {
-    return BothSides{.baseline = whole_values(runs.baseline, metric),
-                     .candidate = whole_values(runs.candidate, metric)};
-  };
-  for (const auto metric : metrics(screen)) {
-    const auto settings = schedule_.settings_.of({benchmark_, metric});
-    const auto screened = values_of(screen, metric);
-    const Series series{benchmark_, metric};
-    auto decision = judge(series, screened, std::nullopt, settings);
-    const Runs* behind = &screen;
-    if (decision.suspect) {
-      if (fresh.baseline.size() < wanted) return Step{block(Stage::confirm, fresh.blocks), {}};
-      decision = judge(series, screened, values_of(fresh, metric), settings);
-      behind = &fresh;
-    }
-    if (metric == Metric::output_difference) decision.reason += furthest_of(behind->candidate);
-    auto result = judge_as(metric, decision.verdict, decision.reason, *behind);
-    // The values that the change is of: of four runs a side not the mean of the middle two.
-    if (metric != Metric::output_difference) {
-      result.verdict.baseline_value = static_cast<double>(decision.baseline_value);
-      result.verdict.candidate_value = static_cast<double>(decision.candidate_value);
-    }
-    result.verdict.ratio = decision.ratio;
-    result.verdict.interval_low = decision.low;
-    result.verdict.interval_high = decision.high;
     step.judged.push_back(std::move(result));
   }
   add_partly_measured(screen, step);

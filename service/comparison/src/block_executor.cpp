@@ -9,7 +9,7 @@ Status BlockExecutor::run(const Block& block, std::stop_token stop, Place* place
     TW_TRY_VOID(require_more_runs());
     TW_TRY_VOID(run_on_node(block, stop, *place));
   }
-  for (int first = 0; first < Block::kRuns; first += 2) {
+  for (int first = 0; first < block.runs; first += 2) {
     if (place == nullptr) TW_TRY_VOID(run_pair(block, first, stop));
     for (const int position : {first, first + 1}) {
       TW_TRY_VOID(run_alone(block, position, stop, place));
@@ -37,7 +37,7 @@ Status BlockExecutor::run_pair(const Block& block, int first, std::stop_token st
 Status BlockExecutor::run_on_node(const Block& block, std::stop_token stop, Place& place) {
   const auto& runs = schedule_.runs();
   std::vector<RunSlot> slots;
-  for (int first = 0; first < Block::kRuns; first += 2) {
+  for (int first = 0; first < block.runs; first += 2) {
     const bool is_begun = runs.is_begun(block.slot(first)) || runs.is_begun(block.slot(first + 1));
     if (is_begun) continue;
     slots.push_back(slot(block, first));

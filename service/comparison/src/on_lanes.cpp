@@ -155,7 +155,7 @@ class Lanes {
   /// How many runs of the block have ended.
   int begun_runs(const Block& block) const {
     int count = 0;
-    for (int position = 0; position < Block::kRuns; ++position) {
+    for (int position = 0; position < block.runs; ++position) {
       count += shared_.schedule.runs().is_begun(block.slot(position)) ? 1 : 0;
     }
     return count;

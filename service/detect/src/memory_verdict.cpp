@@ -111,30 +111,58 @@ void judge(Values baseline, Values candidate, const Margin& margin, const Settin
   }
 }
 
-MemoryDecision judge_peak_as(Metric metric, const MemoryRuns& runs, bool is_exact,
-                             const Settings& settings) {
+/// What the runs of a peak state, before it is judged.
+MemoryDecision stated_peak(const MemoryRuns& runs, bool is_exact) {
   MemoryDecision decision;
   decision.is_exact = is_exact;
-  if (!runs.baseline.empty() && !runs.candidate.empty()) {
-    const Extremes before = extremes_of(runs.baseline);
-    const Extremes after = extremes_of(runs.candidate);
-    decision.baseline_value = before.median;
-    decision.candidate_value = after.median;
-    decision.reason =
-        figures::grouped(before.median) + " to " + figures::grouped(after.median) + " bytes, ";
-    if (before.least > 0) {
-      decision.ratio = ratio_of(after.median, before.median);
-      decision.low = ratio_of(after.least, before.greatest);
-      decision.high = ratio_of(after.greatest, before.least);
-      decision.reason = (is_exact && decision.ratio != 1 ? "exactly " : "") +
-                        figures::change(decision.ratio) + ", " + decision.reason;
-    }
-  }
+  if (runs.baseline.empty() || runs.candidate.empty()) return decision;
+  const Extremes before = extremes_of(runs.baseline);
+  const Extremes after = extremes_of(runs.candidate);
+  decision.baseline_value = before.median;
+  decision.candidate_value = after.median;
+  decision.reason =
+      figures::grouped(before.median) + " to " + figures::grouped(after.median) + " bytes, ";
+  if (before.least <= 0) return decision;
+  decision.ratio = ratio_of(after.median, before.median);
+  decision.low = ratio_of(after.least, before.greatest);
+  decision.high = ratio_of(after.greatest, before.least);
+  decision.reason = (is_exact && decision.ratio != 1 ? "exactly " : "") +
+                    figures::change(decision.ratio) + ", " + decision.reason;
+  return decision;
+}
+
+/// What the runs of a leak state, before it is judged.
+MemoryDecision stated_leak(Metric metric, const MemoryRuns& runs) {
+  MemoryDecision decision;
+  if (runs.baseline.empty() || runs.candidate.empty()) return decision;
+  decision.baseline_value = extremes_of(runs.baseline).median;
+  decision.candidate_value = extremes_of(runs.candidate).median;
+  const auto more = decision.candidate_value - decision.baseline_value;
+  decision.reason = (more < 0 ? "" : "+") + figures::grouped(more) +
+                    (is_growth(metric) ? " bytes per iteration, " : " bytes, ");
+  return decision;
+}
+
+MemoryDecision judge_peak_as(Metric metric, const MemoryRuns& runs, bool is_exact,
+                             const Settings& settings) {
+  auto decision = stated_peak(runs, is_exact);
   judge(runs.baseline, runs.candidate, peak_margin(metric, is_exact, settings), settings, decision);
   if (is_counted(metric) && !is_exact && decision.verdict == Verdict::unchanged) {
     decision.reason += ", not exact: runs of one build differ";
   }
   return decision;
+}
+
+bool are_alike(Metric metric, std::int64_t baseline, std::int64_t candidate,
+               const Settings& settings) {
+  const bool is_sampled =
+      metric == Metric::heap_growth || (has_ratio(metric) && !is_counted(metric));
+  if (!is_sampled) return candidate == baseline;
+  auto margin =
+      is_leak(metric) ? leak_margin(metric, settings) : peak_margin(metric, false, settings);
+  margin.share /= 2;
+  margin.floor_bytes /= 2;
+  return !margin.exceeds(candidate, baseline) && !margin.exceeds(baseline, candidate);
 }
 
 }  // namespace
@@ -164,6 +192,19 @@ MemoryDecision judge_peak(Metric metric, const MemoryRuns& runs, const Settings&
   return judge_peak_as(metric, runs, is_exact, settings);
 }
 
+std::optional<MemoryDecision> judge_alike(Metric metric, std::int64_t baseline,
+                                          std::int64_t candidate, const Settings& settings) {
+  if (!are_alike(metric, baseline, candidate, settings)) return std::nullopt;
+  const MemoryRuns runs{.baseline = Values(&baseline, 1), .candidate = Values(&candidate, 1)};
+  MemoryDecision decision;
+  if (is_leak(metric)) decision = stated_leak(metric, runs);
+  if (has_ratio(metric)) decision = stated_peak(runs, false);
+  if (metric == Metric::output_difference) decision.reason = "outputs are the same, ";
+  decision.verdict = Verdict::unchanged;
+  decision.reason += runs_in_words(runs.baseline, runs.candidate);
+  return decision;
+}
+
 MemoryDecision confirm_peak(Metric metric, const MemoryRuns& screened, const MemoryRuns& fresh,
                             const Settings& settings) {
   const bool is_exact = is_counted(metric) && agree(screened.baseline, fresh.baseline) &&
@@ -181,14 +222,7 @@ MemoryDecision confirm_peak(Metric metric, const MemoryRuns& screened, const Mem
 
 MemoryDecision judge_leak(Metric metric, Values baseline, Values candidate,
                           const Settings& settings) {
-  MemoryDecision decision;
-  if (!baseline.empty() && !candidate.empty()) {
-    decision.baseline_value = extremes_of(baseline).median;
-    decision.candidate_value = extremes_of(candidate).median;
-    const auto more = decision.candidate_value - decision.baseline_value;
-    decision.reason = (more < 0 ? "" : "+") + figures::grouped(more) +
-                      (is_growth(metric) ? " bytes per iteration, " : " bytes, ");
-  }
+  auto decision = stated_leak(metric, {baseline, candidate});
   judge(baseline, candidate, leak_margin(metric, settings), settings, decision);
   return decision;
 }

@@ -3,31 +3,18 @@
 #include <cmath>
 #include <set>
 
-#include "torchwatch/comparison/schedule.hpp"
+#include "scripted_schedule.hpp"
 
 using namespace torchwatch;
 using namespace torchwatch::comparison;
-using storage::RunRow;
+using test::ok;
+using test::plan_of;
 
 namespace {
 
-Plan plan_of(std::vector<std::string> workloads, std::vector<Pass> passes) {
-  Plan plan;
-  for (auto& name : workloads)
-    plan.benchmarks.push_back(Benchmark{name, {Device::cpu, Mode::train}, {}});
-  plan.passes = std::move(passes);
-  return plan;
-}
-
-RunRow ok(std::map<Metric, std::int64_t> values) {
-  RunRow row;
-  row.values = std::move(values);
-  return row;
-}
-
 /// Adds the runs of a block, in which the candidate takes that many times as long and as much.
 void carry_out(const Block& block, double factor, Schedule& schedule) {
-  for (int position = 0; position < Block::kRuns; ++position) {
+  for (int position = 0; position < block.runs; ++position) {
     const double by = block.side(position) == Side::candidate ? factor : 1.0;
     // No two runs are exactly alike.
     const double time = 1e9 * (1 + 0.001 * position) * by;

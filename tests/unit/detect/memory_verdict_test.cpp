@@ -49,6 +49,33 @@ TEST_CASE("one run a side gives neither a verdict nor a suspicion") {
   }
 }
 
+TEST_CASE("one run a side is enough where counted figures are equal and sampled ones close") {
+  const auto alike = [](Metric metric, std::int64_t before, std::int64_t after) {
+    const auto decision = judge_alike(metric, before, after, Settings{});
+    const auto back = judge_alike(metric, after, before, Settings{});
+    CHECK(decision.has_value() == back.has_value());
+    if (decision) CHECK(decision->verdict == Verdict::unchanged);
+    return decision.has_value();
+  };
+  for (const auto metric : {Metric::cpu_peak, Metric::device_peak, Metric::leak_growth,
+                            Metric::leak_retained, Metric::output_difference}) {
+    CHECK(alike(metric, 100 * kMiB, 100 * kMiB));
+    CHECK_FALSE(alike(metric, 100 * kMiB, 100 * kMiB + 1));
+  }
+  for (const auto metric : {Metric::cpu_peak_resident, Metric::device_peak_total}) {
+    CHECK(alike(metric, 100 * kMiB, 103 * kMiB));  // less than half of 7 %
+    CHECK_FALSE(alike(metric, 100 * kMiB, 104 * kMiB));
+    CHECK(alike(metric, 10 * kMiB, 12 * kMiB));  // half of the floor
+    CHECK_FALSE(alike(metric, 10 * kMiB, 13 * kMiB));
+  }
+  CHECK(alike(Metric::heap_growth, 0, 512 - 1));
+  CHECK_FALSE(alike(Metric::heap_growth, 0, 512));
+  const auto same = judge_alike(Metric::cpu_peak, 5 * kMiB, 5 * kMiB, Settings{});
+  CHECK(same->ratio == 1);
+  CHECK(same->baseline_value == 5 * kMiB);
+  CHECK_THAT(same->reason, Catch::Contains("1 + 1 runs"));
+}
+
 TEST_CASE("two runs a side screen: equal ones are unchanged, others are to be confirmed") {
   CHECK(peak({100 * kMiB, 100 * kMiB}, {100 * kMiB, 100 * kMiB}).verdict == Verdict::unchanged);
   const auto decision = peak({100 * kMiB, 100 * kMiB}, {120 * kMiB, 120 * kMiB});

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -41,6 +42,12 @@ struct MemoryRuns {
 /// build agree is exact: it regressed from `exact_threshold` and `exact_floor_bytes` on. The ratios
 /// are 0 where a baseline run had no peak.
 MemoryDecision judge_peak(Metric, const MemoryRuns&, const Settings&);
+
+/// Judges a series by one run of each build where that is enough: a figure that is counted, and
+/// outputs, when both are the same; a sampled peak, and a heap's growth, when they lie within half
+/// of what counts. Nothing where further runs are needed.
+std::optional<MemoryDecision> judge_alike(Metric, std::int64_t baseline, std::int64_t candidate,
+                                          const Settings&);
 
 /// Judges a suspected peak by its fresh runs alone. The runs that raised the suspicion only take
 /// part in whether it is exact: where they differ from the fresh ones it is not.

@@ -24,6 +24,7 @@ struct Block {
   int index = 0;
 
   static constexpr int kRuns = 4;
+  int runs = kRuns;  ///< how many of its first ones are to be made
   Side side(int position) const;
   /// Unique within its owner: "timing/resnet18 cpu-train/confirm/3/0".
   std::string slot(int position) const;
