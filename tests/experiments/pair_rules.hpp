@@ -23,7 +23,7 @@ std::vector<Series> series_of_pairs(const std::vector<BenchmarkBlocks>& benchmar
                                     std::size_t pairs);
 
 /// The same of the files that same_build.py wrote, one recording after the other. Errors: not_found
-/// (a file), invalid (no series has so many), of read_blocks.
+/// (a file), invalid (no series has `pairs`), of read_blocks.
 Result<std::vector<Series>> read_series_of_pairs(const std::vector<std::string>& files,
                                                  std::size_t pairs);
 

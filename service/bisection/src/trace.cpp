@@ -200,7 +200,7 @@ bool has_series_of(const BisectionEvent& event, const BisectionSpec& spec) {
   return runs == nullptr || has(runs->readings.readings);
 }
 
-/// Whether the event is no step of the search: it only begins with that build.
+/// Whether the search only begins with that build, which is not a step of it.
 bool was_at_hand(const BisectionEvent& event) {
   const auto* built = std::get_if<CommitBuilt>(&event);
   return built != nullptr && built->at_hand;

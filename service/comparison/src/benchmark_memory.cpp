@@ -11,15 +11,6 @@ namespace {
 
 using storage::RunRow;
 
-std::vector<std::int64_t> whole_values(const std::vector<const RunRow*>& runs, Metric metric) {
-  std::vector<std::int64_t> result;
-  for (const auto* run : runs) {
-    const auto found = run->values.find(metric);
-    if (found != run->values.end()) result.push_back(found->second);
-  }
-  return result;
-}
-
 /// The values of one metric in the runs of both builds.
 struct BothSides {
   std::vector<std::int64_t> baseline;
@@ -55,70 +46,58 @@ std::string furthest_of(const std::vector<const RunRow*>& runs) {
   return is_stated ? "; " + furthest->reason : "";
 }
 
+/// Whether both runs measured the same things.
+bool measured_alike(const RunRow& one, const RunRow& other, bool with_outputs) {
+  const bool are_ok = one.status == RunStatus::ok && other.status == RunStatus::ok;
+  const bool have_outputs = !with_outputs || one.values.contains(Metric::output_difference);
+  return are_ok && have_outputs &&
+         std::ranges::equal(one.values | std::views::keys, other.values | std::views::keys);
+}
+
+void state(const detect::MemoryDecision& decision, storage::VerdictRow& verdict) {
+  // The values that the change is of: of four runs a side not the mean of the middle two.
+  if (verdict.series.metric != Metric::output_difference) {
+    verdict.baseline_value = static_cast<double>(decision.baseline_value);
+    verdict.candidate_value = static_cast<double>(decision.candidate_value);
+  }
+  verdict.ratio = decision.ratio;
+  verdict.interval_low = decision.low;
+  verdict.interval_high = decision.high;
+}
+
 }  // namespace
 
-std::optional<BenchmarkSchedule::Runs> BenchmarkSchedule::first_pair() const {
-  const auto first = block(Stage::screen, 0);
-  Runs runs;
-  for (const int position : {0, 1}) {
-    if (!schedule_.slots_.is_closed(first.slot(position))) return std::nullopt;
-    const auto* run = &schedule_.slots_.find(first.slot(position))->row;
-    runs.in_order.push_back(run);
-    (first.side(position) == Side::baseline ? runs.baseline : runs.candidate).push_back(run);
+std::vector<std::int64_t> whole_values(const std::vector<const RunRow*>& runs, Metric metric) {
+  std::vector<std::int64_t> result;
+  for (const auto* run : runs) {
+    const auto found = run->values.find(metric);
+    if (found != run->values.end()) result.push_back(found->second);
   }
-  return runs;
+  return result;
 }
 
 BenchmarkSchedule::Step BenchmarkSchedule::evaluate_first_pair() const {
-  auto whole = block(Stage::screen, 0);
-  const auto pair = first_pair();
-  if (!pair) {
-    whole.runs = 2;
-    return Step{whole, {}};
-  }
-  if (!may_be_enough(*pair)) return Step{whole, {}};
+  const auto whole = block(Stage::screen, 0);
+  auto first = whole;
+  first.runs = 2;
+  const auto pair = runs_of(first);
+  if (!pair) return Step{first, {}};
+  const auto& slots = schedule_.slots_;
+  const bool may_compare = schedule_.compares_settings_ ||
+                           slots.find(whole.slot(0))->machine == slots.find(whole.slot(1))->machine;
+  const auto& a = *pair->baseline.front();
+  const auto& b = *pair->candidate.front();
+  if (!may_compare || !measured_alike(a, b, schedule_.plan_.outputs)) return Step{whole, {}};
   Step step;
   for (const auto metric : metrics(*pair)) {
-    const auto decision = detect::judge_alike(metric, pair->baseline.front()->values.at(metric),
-                                              pair->candidate.front()->values.at(metric),
-                                              schedule_.settings_.of({benchmark_, metric}));
-    if (!decision) return Step{whole, {}};
-    step.judged.push_back(judged_by(*decision, metric, *pair));
+    const auto settings = schedule_.settings_.of({benchmark_, metric});
+    const auto alike =
+        detect::judge_alike(metric, a.values.at(metric), b.values.at(metric), settings);
+    if (!alike) return Step{whole, {}};
+    step.judged.push_back(judge_as(metric, alike->verdict, alike->reason, *pair));
+    state(*alike, step.judged.back().verdict);
   }
   return step;
-}
-
-/// Whether both runs measured the same on one machine, and no other was made of their block.
-bool BenchmarkSchedule::may_be_enough(const Runs& pair) const {
-  const auto first = block(Stage::screen, 0);
-  if (schedule_.slots_.is_begun(first.slot(2)) || schedule_.slots_.is_begun(first.slot(3))) {
-    return false;
-  }
-  const auto& a = *pair.baseline.front();
-  const auto& b = *pair.candidate.front();
-  const bool are_ok = a.status == RunStatus::ok && b.status == RunStatus::ok;
-  const bool have_same =
-      std::ranges::equal(a.values | std::views::keys, b.values | std::views::keys);
-  const bool have_outputs =
-      !schedule_.plan_.outputs || a.values.contains(Metric::output_difference);
-  const bool is_one_machine =
-      schedule_.compares_settings_ || schedule_.slots_.find(first.slot(0))->machine ==
-                                          schedule_.slots_.find(first.slot(1))->machine;
-  return are_ok && have_same && have_outputs && is_one_machine;
-}
-
-JudgedSeries BenchmarkSchedule::judged_by(const detect::MemoryDecision& decision, Metric metric,
-                                          const Runs& behind) const {
-  auto result = judge_as(metric, decision.verdict, decision.reason, behind);
-  // The values that the change is of: of four runs a side not the mean of the middle two.
-  if (metric != Metric::output_difference) {
-    result.verdict.baseline_value = static_cast<double>(decision.baseline_value);
-    result.verdict.candidate_value = static_cast<double>(decision.candidate_value);
-  }
-  result.verdict.ratio = decision.ratio;
-  result.verdict.interval_low = decision.low;
-  result.verdict.interval_high = decision.high;
-  return result;
 }
 
 BenchmarkSchedule::Step BenchmarkSchedule::evaluate_memory(const Runs& screen) const {
@@ -141,7 +120,8 @@ BenchmarkSchedule::Step BenchmarkSchedule::evaluate_memory(const Runs& screen) c
       behind = &fresh;
     }
     if (metric == Metric::output_difference) decision.reason += furthest_of(behind->candidate);
-    step.judged.push_back(judged_by(decision, metric, *behind));
+    step.judged.push_back(judge_as(metric, decision.verdict, decision.reason, *behind));
+    state(decision, step.judged.back().verdict);
   }
   add_partly_measured(screen, step);
   return step;

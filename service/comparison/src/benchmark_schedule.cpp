@@ -15,12 +15,8 @@ namespace {
 using storage::RunRow;
 
 std::vector<double> values(const std::vector<const RunRow*>& runs, Metric metric) {
-  std::vector<double> result;
-  for (const auto* run : runs) {
-    const auto found = run->values.find(metric);
-    if (found != run->values.end()) result.push_back(static_cast<double>(found->second));
-  }
-  return result;
+  const auto whole = whole_values(runs, metric);
+  return {whole.begin(), whole.end()};
 }
 
 /// What the reader calls the sides: settings of a study are A and B.
@@ -76,20 +72,27 @@ std::vector<JudgedSeries> BenchmarkSchedule::judged() const {
   return evaluate().judged;
 }
 
+std::optional<BenchmarkSchedule::Runs> BenchmarkSchedule::runs_of(const Block& block) const {
+  Runs runs;
+  for (int position = 0; position < block.runs; ++position) {
+    if (!schedule_.slots_.is_closed(block.slot(position))) return std::nullopt;
+    const auto* run = &schedule_.slots_.find(block.slot(position))->row;
+    runs.in_order.push_back(run);
+    (block.side(position) == Side::baseline ? runs.baseline : runs.candidate).push_back(run);
+  }
+  runs.blocks = 1;
+  return runs;
+}
+
 BenchmarkSchedule::Runs BenchmarkSchedule::runs_of(Stage stage) const {
   Runs runs;
-  for (int number = 0;; ++number) {
-    const auto current = block(stage, number);
-    for (int position = 0; position < Block::kRuns; ++position) {
-      if (!schedule_.slots_.is_closed(current.slot(position))) return runs;
-    }
-    for (int position = 0; position < Block::kRuns; ++position) {
-      const auto* run = &schedule_.slots_.find(current.slot(position))->row;
-      runs.in_order.push_back(run);
-      (current.side(position) == Side::baseline ? runs.baseline : runs.candidate).push_back(run);
-    }
+  while (const auto next = runs_of(block(stage, runs.blocks))) {
+    runs.in_order.insert(runs.in_order.end(), next->in_order.begin(), next->in_order.end());
+    runs.baseline.insert(runs.baseline.end(), next->baseline.begin(), next->baseline.end());
+    runs.candidate.insert(runs.candidate.end(), next->candidate.begin(), next->candidate.end());
     ++runs.blocks;
   }
+  return runs;
 }
 
 BenchmarkSchedule::Step BenchmarkSchedule::evaluate() const {

@@ -6,10 +6,12 @@
 #include <vector>
 
 #include "torchwatch/comparison/schedule.hpp"
-#include "torchwatch/detect/memory_verdict.hpp"
 #include "torchwatch/detect/time_verdict.hpp"
 
 namespace torchwatch::comparison {
+
+/// The values of a metric in those of the runs that state it.
+std::vector<std::int64_t> whole_values(const std::vector<const storage::RunRow*>&, Metric);
 
 /// Decides the next block and the verdicts of one benchmark in one pass of a comparison.
 class BenchmarkSchedule {
@@ -39,8 +41,8 @@ class BenchmarkSchedule {
   };
 
   Runs runs_of(Stage stage) const;
-  /// The first run of each build, once both are made.
-  std::optional<Runs> first_pair() const;
+  /// The runs of a block, once all of them are made.
+  std::optional<Runs> runs_of(const Block&) const;
   /// The number-th block of a stage, from 0.
   Block block(Stage stage, int number) const {
     const int first = stage == Stage::screen ? first_screen_ : first_confirm_;
@@ -55,8 +57,6 @@ class BenchmarkSchedule {
   /// Screens memory before its first block is whole: one run of each build is enough where they
   /// are alike in all that is judged.
   Step evaluate_first_pair() const;
-  bool may_be_enough(const Runs& pair) const;
-  JudgedSeries judged_by(const detect::MemoryDecision&, Metric, const Runs& behind) const;
   std::optional<Step> failed(const Runs& runs) const;
   std::optional<std::string> machine_change() const;
   bool is_judged_here(Metric) const;

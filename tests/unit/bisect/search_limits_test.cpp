@@ -79,7 +79,7 @@ TEST_CASE("builds that are there from the start are used first and cost no build
   REQUIRE(done.answer.builds == 0);
 }
 
-TEST_CASE("a build that is there from the start and does not run is no build of the search") {
+TEST_CASE("a build that is there from the start and does not run is not counted") {
   auto search = CulpritSearch::create({}, {kExactBytes}, 32).value();
   for (const std::size_t built : {9U, 10U, 11U}) REQUIRE(search.apply(Built{built}));
   SimulatedRuns runs(exact_day(32, 11), 1);

@@ -103,8 +103,7 @@ TEST_CASE("a trace tells the bad end's build from those between the ends, which 
   CHECK(sentence_on(steps[2]) == "built c1");
 }
 
-TEST_CASE(
-    "a build that was at hand before the search is no step of it, and is named once it is read") {
+TEST_CASE("a build that was at hand before the search is not a step, and is named once read") {
   const storage::BisectionEventRow at_hand{
       2, "built", R"({"candidate":1,"commit":"c1","content_hash":"h","origin":"","at_hand":true})"};
   const auto unread = trace({kEnd, at_hand});

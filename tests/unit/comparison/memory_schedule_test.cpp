@@ -101,23 +101,6 @@ TEST_CASE("memory of which one figure differs is measured in a whole block") {
   CHECK(runs >= Block::kRuns);
 }
 
-TEST_CASE("a block of memory that has begun is made whole, whatever its first runs say") {
-  const auto plan = plan_of({"a"}, {Pass::memory});
-  Schedule schedule(plan, SeriesSettings(detect::Settings{}), 1);
-  const auto first = schedule.next(plan.benchmarks[0], Pass::memory);
-  REQUIRE(first);
-  CHECK(first->runs == 2);
-  for (const int position : {0, 1, 2}) {
-    auto row = ok({{Metric::cpu_peak, 50'000'000}});
-    row.slot = first->slot(position);
-    schedule.add(row, "");
-  }
-  const auto rest = schedule.next(plan.benchmarks[0], Pass::memory);
-  REQUIRE(rest);
-  CHECK(rest->index == first->index);
-  CHECK(rest->runs == Block::kRuns);
-}
-
 TEST_CASE("a first pair of which one run failed, or on another machine, is not enough") {
   int runs = 0;
   const auto failing = carried_out(plan_of({"a"}, {Pass::memory}), [&](const Block&, Side, int) {
