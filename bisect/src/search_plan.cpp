@@ -25,8 +25,7 @@ constexpr double kWorthVerifying = 0.7;
 constexpr double kWorthComparing = 0.02;
 
 constexpr const char* kNotToldApart =
-    "The builds that are left differ by themselves about as much as the change, so nothing more "
-    "tells them apart.";
+    "Nothing that could still be measured tells the commits that are left apart.";
 constexpr const char* kSeriesLost = "What changed cannot be measured at the ends any more.";
 constexpr const char* kNotReadBeside =
     "A part of the change lies beside a commit that does not run the workload, so it could not be "
