@@ -167,7 +167,7 @@ std::optional<Measure> SearchPlan::choose_problem(const SearchRecord& record) {
       if (!has_rest(record, change.series)) continue;
       if (!can_read_both(record, change.series, span)) {
         closed_.insert({change.series, span});
-        given_up_.push_back({.suspects = {}, .confidence = 0, .reason = kNotReadBeside});
+        given_up_.emplace_back().reason = kNotReadBeside;
         continue;
       }
       const Evidence& evidence = record.evidence(change.series);
