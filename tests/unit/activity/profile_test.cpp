@@ -153,6 +153,15 @@ TEST_CASE("the time between reading two clocks does not count as a clock that wa
   CHECK(day.summary().has_value());
 }
 
+TEST_CASE("a processor lost between two clocks does not count as a clock that was set") {
+  Day day;
+  day.iterations[1].wall_ns += 5'000'000;
+  day.iterations[1].reading_ns = 5'000'000;
+  CHECK(day.summary().has_value());
+  day.iterations[1].reading_ns = 4'000'000;
+  CHECK(says(day.refusal(), "the wall clock, which was set meanwhile"));
+}
+
 TEST_CASE("a clock that tells no time is refused") {
   Day day;
   day.iterations[0].window = {0, 0};

@@ -14,6 +14,7 @@ namespace torchwatch::activity {
 struct Iteration {
   Window window;
   std::int64_t wall_ns = 0;
+  std::int64_t reading_ns = 0;  ///< of the wall time, for reading both clocks at its ends
 };
 
 /// The shares of a window in millionths.
