@@ -38,21 +38,24 @@ double chance_to_build(Place place, const SearchRecord& record) {
   return 1 - kNeighbourFails * std::exp(-(distance - 1) / kStretch);
 }
 
+/// Spread of one reading of a class: a run alone, or a pair.
+double scale_of_reading(const Evidence& evidence, const Change& change, bool alone) {
+  return alone ? alone_scale(evidence, change.size) : likelihood_scale(evidence, change.size);
+}
+
 /// Separation of good and bad in the mean of n readings of one class, in standard deviations.
 double separation(const Evidence& evidence, const Change& change, bool alone, int readings) {
   if (readings == 0) return 0;
-  const double scale =
-      alone ? alone_scale(evidence, change.size) : likelihood_scale(evidence, change.size);
+  const double scale = scale_of_reading(evidence, change, alone);
   const double shared = std::hypot(evidence.build_spread(), alone ? evidence.level_error() : 0);
   return change.size / std::hypot(error_of(scale, readings), shared);
 }
 
-/// Whether a class's readings are taken together surer than it is how far two builds of like code
-/// lie apart by themselves: then further ones tell more of this build, and nothing of its code.
+/// Whether the readings of a class, taken together, scatter less than builds of like code do: then
+/// further ones tell more of this build, and nothing of its code.
 bool is_known(const Evidence& evidence, const Change& change, bool alone, int readings) {
   if (readings == 0 || evidence.build_spread() <= 0) return false;
-  const double scale =
-      alone ? alone_scale(evidence, change.size) : likelihood_scale(evidence, change.size);
+  const double scale = scale_of_reading(evidence, change, alone);
   return error_of(scale, readings) < kKnownWithin * evidence.build_spread();
 }
 

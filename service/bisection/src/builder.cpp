@@ -37,8 +37,9 @@ BisectionBuilder::BisectionBuilder(comparison::Services& services, const Bisecti
 Status BisectionBuilder::take_what_is_at_hand() {
   for (std::size_t candidate = 0; candidate + 1 < recorded_.class_count(); ++candidate) {
     const auto sha = recorded_.commit_of(candidate);
-    TW_TRY(const auto known, services_.commits->cached(sha));
-    const auto* tree = known ? std::get_if<builds::Tree>(&*known) : nullptr;
+    // What cannot be read there may never be needed; if it is, building it says so.
+    const auto known = services_.commits->cached(sha);
+    const auto* tree = known && *known ? std::get_if<builds::Tree>(&**known) : nullptr;
     if (tree == nullptr || !tree->origin.empty() || recorded_.origin_of(candidate)) continue;
     TW_TRY_VOID(recorded_.record(CommitBuilt{.candidate = candidate,
                                              .commit = sha,

@@ -26,7 +26,7 @@ class BisectionBuilder {
   BisectionBuilder(comparison::Services&, const BisectionSpec&, RecordedSearch&);
 
   /// Records the commits between the ends of which the recipe has made a build already: reading
-  /// them costs none. To be called before anything is measured. Errors: of the cache, of storage.
+  /// them costs none. To be called before anything is measured. Errors: of storage.
   Status take_what_is_at_hand();
   /// Returns what is to be built before the measurement, and what several builders make with it.
   std::vector<bisect::Reference> missing_for(const bisect::Measure&) const;
