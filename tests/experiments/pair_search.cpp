@@ -24,16 +24,13 @@ namespace {
 using namespace torchwatch;
 using namespace torchwatch::experiments;
 
-/// What the service allows for (service/bisection/src/recorded_search.cpp).
-constexpr double kBuildSpreadExpected = 0.003;
-
 struct Options {
   std::vector<std::string> files;
   std::vector<double> spreads{0.005, 0.01, 0.015, 0.02};
   std::vector<double> changes{0.03};
   std::vector<std::size_t> builders{1};
   double threshold = 0.03;
-  double build_spread = 0.003;
+  double build_spread = bisect::kBuildSpreadOfTimes;
   double expected_spread = 1;
   double unbuildable = 0.05;
   std::size_t pairs = 40;
@@ -152,7 +149,7 @@ DayResult search_one(const Day& day, const experiments::Series& noise, std::size
   bisect::SearchSeries series;
   series.noise_sd = options.expected_spread * robust_sd(noise.runs);
   series.minimum_effect = std::log1p(options.threshold) / 2;
-  series.build_sd = kBuildSpreadExpected;
+  series.build_sd = bisect::kBuildSpreadOfTimes;
   auto result =
       search_day(options.settings, series, builders, pairs,
                  [&](const bisect::Measure& measure) { return pairs.carry_out(measure); });

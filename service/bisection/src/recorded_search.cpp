@@ -10,10 +10,6 @@
 namespace torchwatch::bisection {
 namespace {
 
-/// Two builds of like code differ by themselves in where things lie; without an allowance for it
-/// the search blames 2 to 5 % wrongly where they do by 1 % (docs/results/search.md).
-constexpr double kBuildSpread = 0.003;
-
 bisect::SearchSettings settings_of(const BisectionSpec& spec) {
   bisect::SearchSettings settings;
   settings.confidence = spec.confidence;
@@ -60,7 +56,7 @@ std::vector<bisect::SearchSeries> series_of(const BisectionSpec& spec) {
     bisect::SearchSeries series;
     series.noise_sd = searched.noise_sd;
     series.minimum_effect = searched.minimum_effect;
-    series.build_sd = is_relative(searched.series.metric) ? kBuildSpread : 0;
+    series.build_sd = is_relative(searched.series.metric) ? bisect::kBuildSpreadOfTimes : 0;
     all_series.push_back(series);
   }
   return all_series;

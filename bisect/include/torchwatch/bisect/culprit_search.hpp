@@ -19,6 +19,11 @@ namespace torchwatch::bisect {
 /// last class is the bad end.
 using Reference = std::optional<std::size_t>;
 
+/// By how much times of two builds of like code differ in where things lie, for each of the two.
+/// Without an allowance for it the search blames 2 to 5 % wrongly where they do by 1 %
+/// (docs/results/search.md).
+inline constexpr double kBuildSpreadOfTimes = 0.003;
+
 /// One series whose change is searched. Effects are additive and positive where it got worse: for
 /// time ln(candidate / reference) of one pair, for memory and leaks the difference in bytes.
 struct SearchSeries {
@@ -26,8 +31,8 @@ struct SearchSeries {
   double noise_weight = 4;  ///< pairs that this expectation counts for beside the measured ones
   double minimum_effect = 0.034;  ///< a smaller change is not searched (default: ln 1.035)
   /// Spread between builds of code that is alike (where it came to lie in memory): no number of
-  /// pairs averages it out. 0 for code that always lies alike; for time about 0.003, 0.01 with
-  /// other compilers.
+  /// pairs averages it out. 0 for code that always lies alike; for time kBuildSpreadOfTimes, 0.01
+  /// with other compilers.
   double build_sd = 0;
 };
 
