@@ -73,9 +73,14 @@ struct Nightly {
         .runs_of({storage::OwnerKind::comparison, comparison})
         .value();
   }
-  bool has_logged(const std::string& text) const {
-    return logged.text.find(text) != std::string::npos;
+  int times_logged(const std::string& text) const {
+    int times = 0;
+    for (auto at = logged.text.find(text); at != std::string::npos; ++times) {
+      at = logged.text.find(text, at + text.size());
+    }
+    return times;
   }
+  bool has_logged(const std::string& text) const { return times_logged(text) > 0; }
 
   class Logged final : public comparison::Progress {
    public:
@@ -171,14 +176,17 @@ TEST_CASE("a nightly whose nodes die loses the blocks in flight alone, and names
                         .list({storage::OwnerKind::comparison, comparison.id},
                               {.state = "abandoned"}, 100, INT64_MAX)
                         .value();
+  // The two later deaths may come in the same block, one after the other.
   std::map<std::string, int> runs_lost;  // by block
   for (const auto& run : lost) ++runs_lost[run.slot.substr(0, run.slot.rfind('/'))];
-  CHECK(runs_lost.size() == 3);
   for (const auto& [block, count] : runs_lost) {
     CAPTURE(block);
-    CHECK(count == (block.starts_with("memory/") ? 2 : 4));  // memory begins with a pair
+    CHECK(count % (block.starts_with("memory/") ? 2 : 4) == 0);  // memory begins with a pair
   }
-  CHECK(night.has_logged("is measured again: lost on its node"));
+  const int deaths = night.times_logged("is measured again: lost on its node");
+  CHECK(deaths == 3);
+  CHECK(static_cast<int>(lost.size()) >= 2 * deaths);
+  CHECK(static_cast<int>(lost.size()) <= 4 * deaths);
   CHECK(night.has_logged("lane 2 is given up: no node of the cluster"));
 }
 
