@@ -95,20 +95,11 @@ CulpritSearch::~CulpritSearch() = default;
 
 Result<CulpritSearch> CulpritSearch::create(SearchSettings settings,
                                             std::vector<SearchSeries> all_series,
-                                            std::size_t classes, std::vector<double> prior) {
+                                            std::size_t classes) {
   TW_TRY_VOID(check(settings));
   for (const auto& series : all_series) TW_TRY_VOID(check(series));
   if (all_series.empty()) return fail(ErrorCode::invalid, "a search needs at least one series");
-  if (prior.empty()) prior.assign(classes, 1.0);
-  if (prior.size() != classes) {
-    return fail(ErrorCode::invalid, "a search needs one prior weight a class");
-  }
-  for (const double weight : prior) {
-    if (!(weight > 0) || std::isinf(weight)) {
-      return fail(ErrorCode::invalid, "prior weights of a search must be positive numbers");
-    }
-  }
-  SearchRecord record(settings, all_series, std::move(prior));
+  SearchRecord record(settings, all_series, classes);
   return CulpritSearch(std::make_unique<State>(std::move(record)));
 }
 

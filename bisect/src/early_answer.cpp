@@ -9,7 +9,7 @@ Result<Answer> early_answer(const SearchSettings& settings, const std::vector<Se
                             std::size_t classes, const std::vector<SearchEvent>& events,
                             std::string reason) {
   TW_TRY_VOID(CulpritSearch::create(settings, series, classes));  // what it refuses
-  SearchRecord record(settings, series, std::vector<double>(classes, 1.0));
+  SearchRecord record(settings, series, classes);
   SearchPlan plan;
   plan.decide(record);
   for (const auto& event : events) {

@@ -1,5 +1,6 @@
 #include "search_record.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <utility>
@@ -22,16 +23,35 @@ Status check(const SeriesLost& gone, std::size_t series_count, Place last) {
                   std::to_string(*gone.candidate));
 }
 
+Status check(const Weighed& weighed, std::size_t classes, int runs) {
+  if (runs > 0) {
+    return fail(ErrorCode::conflict, "classes can only be weighed before the first measurement");
+  }
+  if (weighed.weights.size() != classes) {
+    return fail(ErrorCode::invalid, "a search needs one weight a class");
+  }
+  const bool are_positive = std::ranges::all_of(
+      weighed.weights, [](double weight) { return weight > 0 && std::isfinite(weight); });
+  if (are_positive) return {};
+  return fail(ErrorCode::invalid, "weights of classes must be positive numbers");
+}
+
 }  // namespace
 
 SearchRecord::SearchRecord(SearchSettings settings, const std::vector<SearchSeries>& all_series,
-                           std::vector<double> prior)
-    : settings_(settings), weights_(std::move(prior)), prior_(weights_), builds_(prior_.size()) {
+                           std::size_t classes)
+    : settings_(settings), weights_(classes, 1.0), prior_(weights_), builds_(classes) {
   for (const auto& series : all_series) evidence_.emplace_back(series);
 }
 
 Status SearchRecord::take(const SearchEvent& event) {
   return std::visit(Overloaded{
+                        [&](const Weighed& weighed) -> Status {
+                          TW_TRY_VOID(check(weighed, weights_.size(), runs_));
+                          weights_ = weighed.weights;
+                          learn_prior();
+                          return {};
+                        },
                         [&](const Measured& measured) { return take_measured(measured); },
                         [&](const MeasuredAlone& measured) { return take_alone(measured); },
                         [&](const Built& built) -> Status {

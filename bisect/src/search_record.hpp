@@ -13,7 +13,7 @@ namespace torchwatch::bisect {
 /// What has happened in a search, checked and added up. It knows nothing of what to do next.
 class SearchRecord {
  public:
-  SearchRecord(SearchSettings, const std::vector<SearchSeries>&, std::vector<double> prior);
+  SearchRecord(SearchSettings, const std::vector<SearchSeries>&, std::size_t classes);
 
   Status take(const SearchEvent&);
 

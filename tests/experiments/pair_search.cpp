@@ -6,14 +6,13 @@
 #include <cmath>
 #include <cstdio>
 #include <iostream>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "command_line.hpp"
+#include "day_pairs.hpp"
 #include "pair_rules.hpp"
 #include "search_score.hpp"
 #include "searched_day.hpp"
@@ -103,44 +102,6 @@ void describe_search(CLI::App& app, Options& options) {
 struct Noise {
   std::string name;
   std::vector<experiments::Series> series;
-};
-
-/// The pairs of one day. They are drawn one by one, and each build has a deviation of its own that
-/// no number of pairs averages out.
-class DayPairs : public DayBuilds {
- public:
-  DayPairs(const Day& day, const std::vector<double>& noise, double build_spread,
-           std::mt19937_64& random)
-      : DayBuilds(day), noise_(noise), build_spread_(build_spread), random_(random) {}
-
-  bisect::SearchEvent carry_out(const bisect::Measure& measure) {
-    if (measure.alone) throw std::logic_error("a run alone was ordered, and there are only pairs");
-    const double effect =
-        level(static_cast<Place>(measure.candidate)) - level(place_of(measure.reference));
-    std::uniform_int_distribution<std::size_t> any(0, noise_.size() - 1);
-    std::vector<double> effects;
-    for (int pair = 0; pair < measure.pairs; ++pair) {
-      effects.push_back(effect + noise_[any(random_)]);
-    }
-    runs_ += 2 * measure.pairs;
-    return bisect::Measured{measure.candidate, measure.reference, {{0, std::move(effects)}}};
-  }
-
-  int runs() const { return runs_; }
-
- private:
-  double level(Place place) {
-    if (!own_.contains(place)) {
-      own_[place] = build_spread_ * std::normal_distribution<double>()(random_);
-    }
-    return day().slowdown(place) + own_[place];
-  }
-
-  const std::vector<double>& noise_;
-  double build_spread_;
-  std::mt19937_64& random_;
-  std::map<Place, double> own_;
-  int runs_ = 0;
 };
 
 DayResult search_one(const Day& day, const experiments::Series& noise, std::size_t builders,

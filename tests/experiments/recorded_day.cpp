@@ -21,6 +21,13 @@ double Day::slowdown(Place place) const {
   return slowdown;
 }
 
+std::string Day::library(Place place) const {
+  Place changes = 0;
+  for (Place at = 0; at <= place; ++at)
+    changes += idle.contains(static_cast<std::size_t>(at)) ? 0 : 1;
+  return std::to_string(changes);
+}
+
 Day draw_day(const DayShape& shape, std::mt19937_64& random) {
   Day day{shape.commits, {}, {}};
   const auto any = [&](std::size_t below) {

@@ -5,6 +5,7 @@
 #include <map>
 #include <random>
 #include <set>
+#include <string>
 #include <vector>
 
 namespace torchwatch::experiments {
@@ -18,10 +19,13 @@ struct Day {
   std::size_t commits = 1;
   std::map<std::size_t, double> steps;  ///< culprit: by how much ln(time) is longer from it on
   std::set<std::size_t> unbuildable;    ///< never the last
+  std::set<std::size_t> idle = {};      ///< change nothing of the library
 
   Place last() const { return static_cast<Place>(commits) - 1; }
   /// By how much ln(time) is longer there than at the good end.
   double slowdown(Place) const;
+  /// A name of what is built there: the same for places with equal libraries.
+  std::string library(Place) const;
 };
 
 struct DayShape {

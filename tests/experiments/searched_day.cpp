@@ -2,9 +2,13 @@
 
 #include <algorithm>
 #include <ctime>
+#include <optional>
 #include <stdexcept>
+#include <string>
 #include <variant>
 #include <vector>
+
+#include "torchwatch/bisect/candidate_commits.hpp"
 
 namespace torchwatch::experiments {
 namespace {
@@ -50,6 +54,20 @@ bool build_next(bisect::CulpritSearch& search, std::size_t builders, DayBuilds& 
   return !commits.empty();
 }
 
+/// What is built with equal libraries need not be measured.
+void join_equal(bisect::CulpritSearch& search, const DayBuilds& builds) {
+  const Day& day = builds.day();
+  if (day.idle.empty()) return;
+  std::vector<std::optional<std::string>> libraries(day.commits);
+  for (Place place = 0; place <= day.last(); ++place) {
+    const auto commit = static_cast<std::size_t>(place);
+    if (builds.is_tried(place) && !day.unbuildable.contains(commit)) {
+      libraries[commit] = day.library(place);
+    }
+  }
+  for (const auto& same : bisect::join_equal(day.library(kGoodEnd), libraries)) tell(search, same);
+}
+
 }  // namespace
 
 Place place_of(const bisect::Reference& reference) {
@@ -75,13 +93,16 @@ bisect::SearchEvent carry_out(const bisect::Measure& measure, DayRuns& runs) {
 }
 
 DayResult search_day(const bisect::SearchSettings& settings, const bisect::SearchSeries& series,
-                     std::size_t builders, DayBuilds& builds, const CarryOut& carry_out) {
+                     std::size_t builders, DayBuilds& builds, const CarryOut& carry_out,
+                     const std::vector<double>& weights) {
   DayResult result;
   double began = cpu_ms();
   auto search = bisect::CulpritSearch::create(settings, {series}, builds.day().commits).value();
+  if (!weights.empty()) tell(search, bisect::Weighed{weights});
   bisect::Action action = search.next();
   while (const auto* measure = std::get_if<bisect::Measure>(&action)) {
     if (build_next(search, builders, builds)) {
+      join_equal(search, builds);
       action = search.next();
       continue;
     }

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <vector>
 
 #include "recorded_day.hpp"
 #include "search_score.hpp"
@@ -20,9 +21,10 @@ bisect::SearchEvent carry_out(const bisect::Measure&, DayRuns&);
 
 /// Lets our search name the culprits of a day in one series. What the result costs in builds,
 /// rounds and processor time is in it; its runs are the caller's to count.
-/// `builders`: builds that are made at once.
+/// `builders`: builds that are made at once. `weights`: of the commits; empty: all alike.
 DayResult search_day(const bisect::SearchSettings&, const bisect::SearchSeries&,
-                     std::size_t builders, DayBuilds&, const CarryOut&);
+                     std::size_t builders, DayBuilds&, const CarryOut&,
+                     const std::vector<double>& weights = {});
 
 /// Processor time of this process.
 double cpu_ms();

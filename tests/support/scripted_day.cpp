@@ -23,7 +23,7 @@ void write(const fs::path& path, const std::string& text) {
 std::string recipe_text() {
   return R"(#!/bin/sh
 set -eu
-behaviour=$(cat "$TORCHWATCH_SOURCE"/aten/*)
+behaviour=$(cd "$TORCHWATCH_SOURCE"; find aten -type f | LC_ALL=C sort | xargs cat)
 case "$behaviour" in
   *unbuildable*) echo "error: no such operator" >&2; exit 125 ;;
   *fault*) echo "the compiler's host is gone" >&2; exit 1 ;;

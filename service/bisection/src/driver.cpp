@@ -6,9 +6,12 @@
 #include "recorded_result.hpp"
 #include "recorded_search.hpp"
 #include "revert_verifier.hpp"
+#include "torchwatch/bisect/posterior.hpp"
 #include "torchwatch/bisection/run.hpp"
+#include "torchwatch/bisection/searched_range.hpp"
 #include "torchwatch/bisection/trace.hpp"
 #include "torchwatch/figures/figures.hpp"
+#include "torchwatch/past_searches/lead.hpp"
 #include "torchwatch/platform/failpoint.hpp"
 #include "torchwatch/records/hex.hpp"
 
@@ -17,7 +20,7 @@ namespace {
 
 /// "; about 3 commits to try": what is left of a search, as far as its posterior tells.
 std::string left_text(const bisect::CulpritSearch& search) {
-  const auto left = commits_left(search.posterior());
+  const auto left = bisect::commits_left(search.posterior());
   return left > 0
              ? "; about " + figures::count(static_cast<std::size_t>(left), "commit") + " to try"
              : "";
@@ -55,6 +58,7 @@ class BisectionDriver {
  private:
   /// Returns the result when this was the last step.
   Result<std::optional<BisectionResult>> step(std::stop_token);
+  Status weigh_commits();
   Status measure_pairs(const bisect::Measure&, std::stop_token);
   Status measure_build(const bisect::Measure&, std::stop_token);
   void say_what_is_read(const bisect::Measure&) const;
@@ -71,6 +75,7 @@ class BisectionDriver {
 
 Result<BisectionResult> BisectionDriver::run(std::stop_token stop) {
   TW_TRY_VOID(measurer_.load_past_runs());
+  if (recorded_.next_ordinal() == 0) TW_TRY_VOID(weigh_commits());
   if (recorded_.search().spent().runs == 0) TW_TRY_VOID(builder_.take_what_is_at_hand());
   while (!stop.stop_requested()) {
     auto result = step(stop);
@@ -81,6 +86,16 @@ Result<BisectionResult> BisectionDriver::run(std::stop_token stop) {
     if (*result) return **std::move(result);
   }
   return fail(ErrorCode::cancelled, "the bisection was interrupted");
+}
+
+/// Once, as the search begins: a replay must not depend on what is known by then.
+Status BisectionDriver::weigh_commits() {
+  TW_TRY(const auto patterns, cannot_change(spec_));
+  TW_TRY(auto lead, past_searches::lead_among(candidates_of(recorded_), patterns,
+                                              *services_.history, services_.database));
+  if (!lead) return {};
+  services_.progress.log("looking first where culprits lay before: " + lead->reason);
+  return recorded_.record(CommitsWeighed{std::move(lead->weights), std::move(lead->reason)});
 }
 
 Result<std::optional<BisectionResult>> BisectionDriver::step(std::stop_token stop) {

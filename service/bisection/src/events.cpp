@@ -41,6 +41,10 @@ Result<bisect::Purpose> purpose_in(const json& body) {
   return parse_word<bisect::Purpose>(body.at("purpose").get<std::string>());
 }
 
+json body_of(const CommitsWeighed& event) {
+  return {{"weights", event.weights}, {"reason", event.reason}};
+}
+
 json body_of(const PairsMeasured& event) {
   return {{"candidate", event.readings.candidate},
           {"reference", reference_to_json(event.readings.reference)},
@@ -97,6 +101,11 @@ json body_of(const RevertCheck& check) {
   for (const auto& [series, effect] : check.effects) effects[std::to_string(series)] = effect;
   return {{"candidate", check.culprit}, {"applies", check.applies}, {"builds", check.builds},
           {"effects", effects},         {"gone", check.gone},       {"reason", check.reason}};
+}
+
+void read(const json& body, CommitsWeighed& event) {
+  body.at("weights").get_to(event.weights);
+  body.at("reason").get_to(event.reason);
 }
 
 void read(const json& body, PairsMeasured& event) {
@@ -176,6 +185,9 @@ std::optional<BisectionEvent> read_kind(EventKind kind, const json& body) {
   }
 }
 
+std::optional<bisect::SearchEvent> applied(const CommitsWeighed& event) {
+  return bisect::Weighed{event.weights};
+}
 std::optional<bisect::SearchEvent> applied(const PairsMeasured& event) {
   return event.readings;
 }

@@ -17,6 +17,13 @@ namespace torchwatch::bisection {
 // The events of a bisection as they are stored: those of its search, with what goes with them for
 // people (commits, reasons, how the posterior moved), and the reverts that were tried.
 
+/// In which commits the culprit is looked for first.
+struct CommitsWeighed {
+  static constexpr auto kKind = EventKind::weighed;
+  std::vector<double> weights;  ///< by class
+  std::string reason;
+};
+
 struct PairsMeasured {
   static constexpr auto kKind = EventKind::measured;
   bisect::Measured readings;
@@ -83,8 +90,8 @@ struct RevertCheck {
 };
 
 using BisectionEvent =
-    std::variant<PairsMeasured, RunsMeasured, CommitBuilt, CommitUnbuildable, BuildSetAside,
-                 bisect::SameLibrary, SeriesDropped, MachineChanged, RevertCheck>;
+    std::variant<CommitsWeighed, PairsMeasured, RunsMeasured, CommitBuilt, CommitUnbuildable,
+                 BuildSetAside, bisect::SameLibrary, SeriesDropped, MachineChanged, RevertCheck>;
 
 EventKind kind_of(const BisectionEvent&);
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "torchwatch/bisection/trace.hpp"
+#include "torchwatch/bisect/posterior.hpp"
 #include "torchwatch/figures/figures.hpp"
 #include "torchwatch/records/hex.hpp"
 #include "torchwatch/report/view.hpp"
@@ -43,7 +43,7 @@ std::string text_of(const Probe& probe, const BisectionSpec& spec) {
   if (probe.effects.size() > shown) {
     text += " and " + std::to_string(probe.effects.size() - shown) + " more series";
   }
-  const int holding = commits_holding(probe.posterior, kHeld);
+  const int holding = bisect::commits_holding(probe.posterior, kHeld);
   if (holding == 0) return text;
   return text + "; " + commits_text(probe.commits) + " -> " + std::to_string(holding) +
          (holding == 1 ? " holds " : " hold ") + figures::confidence(kHeld);

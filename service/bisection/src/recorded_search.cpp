@@ -23,11 +23,12 @@ void name_commit(std::size_t place, const std::string& sha, std::vector<bisect::
   named[place].sha = sha;
 }
 
-/// Notes the classes that an event names. A measurement has the posterior of every class.
+/// Notes the classes that an event names. Some have a number of every class.
 void note_commits(const BisectionEvent& event, std::vector<bisect::Commit>& named) {
   const auto count_up_to = [&](const std::vector<double>& posterior) {
     named.resize(std::max(named.size(), posterior.size()));
   };
+  if (const auto* weighed = std::get_if<CommitsWeighed>(&event)) count_up_to(weighed->weights);
   if (const auto* pairs = std::get_if<PairsMeasured>(&event)) count_up_to(pairs->posterior);
   if (const auto* runs = std::get_if<RunsMeasured>(&event)) count_up_to(runs->posterior);
   const auto* built = std::get_if<CommitBuilt>(&event);
@@ -280,6 +281,14 @@ bool is_freshly_verified(const RecordedSearch& recorded, std::size_t culprit,
     return pairs != nullptr && pairs->purpose != bisect::Purpose::verify_culprit &&
            pairs->readings.candidate == culprit && pairs->readings.reference == parent;
   });
+}
+
+std::vector<bisect::Commit> candidates_of(const RecordedSearch& recorded) {
+  std::vector<bisect::Commit> commits;
+  for (const auto& each : recorded.folded_.classes) {
+    commits.push_back(recorded.range_.at(each.commit));
+  }
+  return commits;
 }
 
 const std::string& RecordedSearch::commit_of(std::size_t candidate) const {

@@ -74,6 +74,8 @@ class RecordedSearch {
   /// 0 where the repository was not read, and so no commit folded.
   int commit_count() const { return commit_count_; }
 
+  /// The commit of each class, with its paths.
+  friend std::vector<bisect::Commit> candidates_of(const RecordedSearch&);
   /// Counts the faults of the recipe in a row, up to now.
   friend int faults_in_a_row(const RecordedSearch&);
   /// Why no series could be measured; empty where one could.

@@ -36,12 +36,15 @@ Result<std::vector<report::RangeCommit>> read(const std::filesystem::path& repos
 
 }  // namespace
 
+Result<bisect::PathPatterns> cannot_change(const BisectionSpec& spec) {
+  return bisect::PathPatterns::create(spec.cannot_change.empty() ? bisect::default_cannot_change()
+                                                                 : spec.cannot_change);
+}
+
 Result<Range> read_range(const bisect::CommitHistory& history, const BisectionSpec& spec) {
   TW_TRY(auto commits, history.range(spec.good, spec.bad));
-  const auto& patterns =
-      spec.cannot_change.empty() ? bisect::default_cannot_change() : spec.cannot_change;
-  TW_TRY(const auto cannot_change, bisect::PathPatterns::create(patterns));
-  auto folded = bisect::fold(commits, cannot_change);
+  TW_TRY(const auto patterns, cannot_change(spec));
+  auto folded = bisect::fold(commits, patterns);
   return Range{.commits = std::move(commits), .folded = std::move(folded)};
 }
 

@@ -1,12 +1,11 @@
 #include "torchwatch/bisection/trace.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <functional>
 #include <map>
 
 #include "events.hpp"
 #include "followed_search.hpp"
+#include "torchwatch/bisect/posterior.hpp"
 #include "torchwatch/bisection/spec.hpp"
 #include "torchwatch/records/hex.hpp"
 #include "torchwatch/records/statistics.hpp"
@@ -44,7 +43,7 @@ class TraceReader {
                                   .spent = search->spent(),
                                   .builds_max = spec_.builds_max,
                                   .runs_max = spec_.runs_max,
-                                  .commits_left = commits_left(search->posterior())};
+                                  .commits_left = bisect::commits_left(search->posterior())};
     const auto next = search->next();
     if (const auto* wanted = std::get_if<bisect::Measure>(&next)) {
       outlook.next = step_before(*wanted);
@@ -65,6 +64,8 @@ class TraceReader {
     step.why = followed_.why(wanted);
     return step;
   }
+
+  void read(const CommitsWeighed& event, TraceStep& step) const { step.reason = event.reason; }
 
   void read(const PairsMeasured& event, TraceStep& step) {
     const auto& [candidate, reference, effects, references] = event.readings;
@@ -262,27 +263,6 @@ Result<std::vector<report::TraceStep>> trace_of(storage::Database& database,
 report::SearchReplay replay_of(storage::Database& database, const storage::BisectionRow& row) {
   const auto events = storage::BisectionStore(database).events_of(row.id);
   return events ? followed(row, *events) : report::SearchReplay{.damage = events.error()};
-}
-
-int commits_left(const std::vector<double>& posterior) {
-  double bits = 0;
-  for (const auto probability : posterior) {
-    if (probability > 0) bits -= probability * std::log2(probability);
-  }
-  return static_cast<int>(std::lround(bits));
-}
-
-int commits_holding(const std::vector<double>& posterior, double probability) {
-  auto likely_first = posterior;
-  std::ranges::sort(likely_first, std::greater{});
-  double mass = 0;
-  int commits = 0;
-  for (const auto each : likely_first) {
-    if (each <= 0 || mass >= probability) break;
-    mass += each;
-    ++commits;
-  }
-  return commits;
 }
 
 }  // namespace torchwatch::bisection

@@ -54,6 +54,8 @@ std::string_view said_of(bisect::Purpose purpose) {
 
 std::string_view said_of(const TraceStep& step) {
   switch (step.kind) {
+    case EventKind::weighed:
+      return "weighed the commits by the folders that they change";
     case EventKind::measured:
       return said_of(step.purpose.value_or(bisect::Purpose::probe));
     case EventKind::measured_alone:

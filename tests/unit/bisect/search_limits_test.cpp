@@ -212,7 +212,8 @@ TEST_CASE("ends that differ although every library is the same are not blamed on
 TEST_CASE("a likely class is looked at first") {
   std::vector<double> prior(64, 1.0);
   prior[20] = 200;
-  auto search = CulpritSearch::create({}, {kExactBytes}, 64, prior).value();
+  auto search = CulpritSearch::create({}, {kExactBytes}, 64).value();
+  REQUIRE(search.apply(Weighed{prior}).has_value());
   SimulatedRuns runs(exact_day(64, 20), 1);
   const auto done = run_to_end(search, runs);
   REQUIRE(done.answer.culprits.at(0).classes == Classes{20});
@@ -284,8 +285,29 @@ TEST_CASE("settings that make no sense are refused") {
   REQUIRE(refused({}, {0.1, 0, 1}));
   REQUIRE(refused({}, {0.1, 4, 0}));
   REQUIRE_FALSE(CulpritSearch::create({}, {}, 4).has_value());
-  REQUIRE_FALSE(CulpritSearch::create({}, {kExactBytes}, 4, {1, 1, 1}).has_value());
-  REQUIRE_FALSE(CulpritSearch::create({}, {kExactBytes}, 2, {1, 0}).has_value());
+}
+
+TEST_CASE("weights that make no sense, or come too late, are refused") {
+  auto search = CulpritSearch::create({}, {kExactBytes}, 2).value();
+  const auto code = [&](std::vector<double> weights) {
+    return search.apply(Weighed{std::move(weights)}).error().code;
+  };
+  CHECK(code({1, 1, 1}) == ErrorCode::invalid);
+  CHECK(code({1, 0}) == ErrorCode::invalid);
+  CHECK(code({1, std::nan("")}) == ErrorCode::invalid);
+  REQUIRE(search.apply(Measured{1, {}, {{0, {50.0, 50.0}}}}).has_value());
+  CHECK(code({1, 2}) == ErrorCode::conflict);
+}
+
+TEST_CASE("a culprit that was held for unlikely is found all the same, for a build or two more") {
+  std::vector<double> weights(64, 1.0);
+  weights[20] = 0.1;
+  auto search = CulpritSearch::create({}, {kExactBytes}, 64).value();
+  REQUIRE(search.apply(Weighed{weights}).has_value());
+  SimulatedRuns runs(exact_day(64, 20), 1);
+  const auto done = run_to_end(search, runs);
+  REQUIRE(done.answer.culprits.at(0).classes == Classes{20});
+  CHECK(done.answer.builds <= 8);
 }
 
 TEST_CASE("a search that ends early names the culprits that it has verified by then, no other") {

@@ -8,7 +8,8 @@ using namespace torchwatch::bisection;
 namespace {
 
 std::vector<BisectionEvent> one_of_each() {
-  return {PairsMeasured{.readings = {.candidate = 3,
+  return {CommitsWeighed{.weights = {1.5, 0.5}, .reason = "the 6 culprits named before"},
+          PairsMeasured{.readings = {.candidate = 3,
                                      .reference = std::nullopt,
                                      .effects = {{0, {0.1, 0.2}}},
                                      .references = {{0, {7.0, 7.5}}}},

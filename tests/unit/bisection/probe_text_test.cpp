@@ -54,10 +54,3 @@ TEST_CASE("of many series a probe says three, and nothing of commits while none 
   const auto text = text_of(probe, searching(5));
   CHECK(text.ends_with("+14.4 % [+11.0, +16.1] % and 2 more series"));
 }
-
-TEST_CASE("the commits that hold the culprit are the fewest that do") {
-  CHECK(commits_holding(std::vector<double>(100, 0.01), 0.945) == 95);
-  CHECK(commits_holding({0.2, 0.7, 0.1}, 0.65) == 1);
-  CHECK(commits_holding({0.2, 0.7, 0.1}, 0.85) == 2);
-  CHECK(commits_holding({0, 0}, 0.95) == 0);
-}

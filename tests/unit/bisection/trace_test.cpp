@@ -203,13 +203,6 @@ TEST_CASE("an event with a series that is not searched for is corrupt") {
   CHECK_THAT(damaged.error().message, Catch::Contains("event 1: it has a series"));
 }
 
-TEST_CASE("what is left of a search is the bits that its posterior lacks") {
-  CHECK(commits_left(std::vector<double>(64, 1.0 / 64)) == 6);
-  CHECK(commits_left({0.5, 0.25, 0.25, 0}) == 2);
-  CHECK(commits_left({0.001, 0.998, 0.001}) == 0);
-  CHECK(commits_left({0, 0, 0}) == 0);
-}
-
 TEST_CASE("a step says why it was the next one, as the search reckoned before it") {
   BisectionSpec spec;
   storage::BisectionRow row;

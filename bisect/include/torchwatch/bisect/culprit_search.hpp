@@ -47,6 +47,11 @@ struct SearchSettings {
 
 // What has happened. A search is the replay of its events; nothing else enters.
 
+/// How likely each class is before anything is measured, relative to the others; all alike without
+/// it. One positive number a class; only before the first measurement.
+struct Weighed {
+  std::vector<double> weights;
+};
 /// A measurement as it was ordered: for each series the effect of every pair. A series that could
 /// not be measured here is left out only with SeriesLost following.
 struct Measured {
@@ -91,8 +96,8 @@ struct SeriesLost {
   /// one by this series, and what was read of it counts on.
   std::optional<std::size_t> candidate = {};
 };
-using SearchEvent = std::variant<Measured, MeasuredAlone, Built, Unbuildable, SetAside, SameLibrary,
-                                 SeriesLost, LevelLost>;
+using SearchEvent = std::variant<Weighed, Measured, MeasuredAlone, Built, Unbuildable, SetAside,
+                                 SameLibrary, SeriesLost, LevelLost>;
 
 // What to do next.
 
@@ -182,10 +187,9 @@ using Action = std::variant<Measure, Answer>;
 /// search with continuous evidence; see the README). Not thread-safe; copyable.
 class CulpritSearch {
  public:
-  /// `prior`: relative weight of each class before anything is measured; empty = all alike.
-  /// invalid for settings out of range, no series, or weights that are not positive.
+  /// invalid for settings out of range, or no series.
   static Result<CulpritSearch> create(SearchSettings, std::vector<SearchSeries>,
-                                      std::size_t classes, std::vector<double> prior = {});
+                                      std::size_t classes);
 
   CulpritSearch(const CulpritSearch&);
   CulpritSearch& operator=(const CulpritSearch&);

@@ -20,6 +20,9 @@ struct Range {
   bisect::FoldedRange folded;
 };
 
+/// Reads the paths that cannot change the library. Errors: invalid.
+Result<bisect::PathPatterns> cannot_change(const BisectionSpec&);
+
 /// Reads the range of a search from git. Errors: invalid and not_found (it cannot be searched).
 Result<Range> read_range(const bisect::CommitHistory&, const BisectionSpec&);
 

@@ -21,12 +21,4 @@ Result<std::vector<report::TraceStep>> trace_of(storage::Database&, const storag
 /// and what it has cost so far. What cannot be read ends it there.
 report::SearchReplay replay_of(storage::Database&, const storage::BisectionRow&);
 
-/// Estimates how many more commits a search tries before one is named, from the probability of each
-/// to be the culprit: a commit tried tells at most one bit. 0 where nothing is looked for.
-int commits_left(const std::vector<double>& posterior);
-
-/// Returns the size of the smallest set of commits that holds the culprit with that probability. 0
-/// where nothing is looked for.
-int commits_holding(const std::vector<double>& posterior, double probability);
-
 }  // namespace torchwatch::bisection

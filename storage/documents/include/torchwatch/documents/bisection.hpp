@@ -103,6 +103,7 @@ Result<BisectionResult> parse_bisection_result(std::string_view json);
 
 /// What a stored event (BisectionEventRow::kind) says has happened.
 enum class EventKind {
+  weighed,         ///< which commits are looked at first
   measured,        ///< pairs of two builds
   measured_alone,  ///< runs of one build
   built,
@@ -158,7 +159,8 @@ template <>
 struct Words<bisection::EventKind> {
   using enum bisection::EventKind;
   static constexpr std::string_view kKind = "kind of an event";
-  static constexpr std::array kAll{Word{measured, "measured"},
+  static constexpr std::array kAll{Word{weighed, "weighed"},
+                                   Word{measured, "measured"},
                                    Word{measured_alone, "measured_alone"},
                                    Word{built, "built"},
                                    Word{unbuildable, "unbuildable"},
