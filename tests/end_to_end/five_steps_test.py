@@ -68,6 +68,10 @@ class FiveSteps(CommandTest):
         items = json.loads(done.stdout)["items"]
         found = {item["what"]: item for item in items}
         self.assertEqual(found["[channel] index"]["severity"], "good", found["[channel] index"])
+        self.assertEqual(
+            found["[channel] index"]["found"],
+            "it lists 1 build, the newest 2.15.0.dev20260817+cpu",
+        )
         self.assertIn("not been cloned yet", found["[source] repository"]["found"])
 
     def test_the_daemon_fetches_the_nightlies_and_clones_the_repository(self) -> None:

@@ -115,46 +115,6 @@ CheckResult check_delivery(const config::Config& config) {
              "`torchwatch outbox list` says why");
 }
 
-/// The page that lists the builds of an index; of a template the folder before its dates.
-std::string page_of(const config::Config::Channel& channel) {
-  const auto& index = channel.index;
-  if (channel.kind == config::ChannelKind::wheel_index) {
-    return index + (index.ends_with('/') ? "torch/" : "/torch/");
-  }
-  const auto date = index.find("{date}");
-  return date == std::string::npos ? index : index.substr(0, index.rfind('/', date) + 1);
-}
-
-CheckResult check_index(const config::Config::Channel& channel, platform::HttpClient& client) {
-  const char* const what = "[channel] index";
-  if (channel.index.empty()) {
-    return bad(Severity::unknown, what, "the one of pip's own settings, which was not asked",
-               "`torchwatch build fetch 2.13.0` shows whether it works");
-  }
-  constexpr std::chrono::seconds kTimeLimit{20};
-  platform::HttpRequest request;
-  request.method = "GET";
-  request.url = page_of(channel);
-  request.time_limit = kTimeLimit;
-  const auto answer = client.send(request);
-  const auto remedy = "set it to the folder of an index that has torch, and try again";
-  if (!answer) return bad(Severity::error, what, answer.error().text(), remedy);
-  constexpr int kFirstOfErrors = 400;
-  const auto found = "it answers " + std::to_string(answer->status);
-  if (answer->status < kFirstOfErrors) return good(what, found);
-  return bad(Severity::error, what, found, remedy);
-}
-
-CheckResult check_channel(const config::Config& config, platform::HttpClient& client) {
-  if (config.channel.kind != config::ChannelKind::directory) {
-    return check_index(config.channel, client);
-  }
-  if (fs::is_directory(config.channel.path)) return check_builds(config.channel.path);
-  return bad(Severity::error, "[channel] path",
-             "there is no folder " + config.channel.path.string(),
-             "set [channel] path to the folder with one LibTorch tree a nightly");
-}
-
 CheckResult check_source(const config::Config& config) {
   if (config.source.repository.empty()) {
     return bad(Severity::warning, "[source] repository", "not set",
@@ -306,13 +266,14 @@ std::vector<CheckResult> check_all(const config::Config& config) {
                        check_pip(config),
                        check_disk(config),
                        check_database(config.storage.path),
-                       check_channel(config, *client),
+                       check_channel(config),
                        check_names(config),
                        check_batches(config),
                        check_externals(config),
                        check_thresholds(config),
                        check_source(config),
                        check_recipe(config),
+                       check_artifacts(config, *client),
                        check_folding(config),
                        check_sandbox(config),
                        check_lock(config.executor.machine_lock),

@@ -8,6 +8,7 @@
 #include "torchwatch/daemon/resolve.hpp"
 #include "torchwatch/database/writer.hpp"
 #include "torchwatch/health/problem.hpp"
+#include "torchwatch/platform/passing_folder.hpp"
 #include "torchwatch/report/newest_build.hpp"
 #include "torchwatch/requests/names.hpp"
 #include "torchwatch/terminal/progress_state.hpp"
@@ -86,21 +87,6 @@ class Waiting {
   bool is_said_ = false;
 };
 
-/// Makes a folder that is removed with the last copy of what is returned.
-Result<std::shared_ptr<std::filesystem::path>> make_folder() {
-  std::error_code error;
-  auto name = (std::filesystem::temp_directory_path(error) / "torchwatch-XXXXXX").string();
-  if (error || mkdtemp(name.data()) == nullptr) {
-    return fail(ErrorCode::unavailable, "cannot make a temporary folder " + name);
-  }
-  return std::shared_ptr<std::filesystem::path>(new std::filesystem::path(name),
-                                                [](const std::filesystem::path* path) {
-                                                  std::error_code ignored;
-                                                  std::filesystem::remove_all(*path, ignored);
-                                                  delete path;
-                                                });
-}
-
 Result<storage::BuildRow> newest(storage::Database& database) {
   TW_TRY(auto newest, report::newest_build(database));
   if (newest) return *std::move(newest);
@@ -156,10 +142,10 @@ Result<SessionOfCommand> open_for_measuring(const Invocation& invocation, config
   if (opened || opened.error().code != ErrorCode::conflict) return opened;
   TW_TRY(const auto daemon, control::ControlClient::find(config));
   if (!daemon && !storage::writer_of(config.storage.path)) return opened;
-  TW_TRY(auto folder, make_folder());
-  config.storage.path = *folder / "torchwatch.sqlite";
+  TW_TRY(auto folder, platform::PassingFolder::make());
+  config.storage.path = folder.path() / "torchwatch.sqlite";
   TW_TRY(auto beside, open_application(invocation, std::move(config)));
-  beside.own_state = std::move(folder);
+  beside.own_state = std::make_shared<platform::PassingFolder>(std::move(folder));
   TW_TRY_VOID(reserve_disk(beside));
   return beside;
 }

@@ -60,6 +60,22 @@ Status make_folder(const std::filesystem::path& folder) {
 
 }  // namespace
 
+channel::WheelIndexSettings index_settings(const config::Config& config,
+                                           const sandbox::Sandbox& sandbox) {
+  const bool for_cuda = comparison::measures_cuda(config);
+  return {.program = source_folder(config) / "deploy" / "libtorch",
+          .cache = config.build.cache / "releases",
+          .index = config.channel.index,
+          .has_archives = config.channel.kind == config::ChannelKind::archive,
+          .flavour = config.channel.flavour,
+          .for_cuda = for_cuda,
+          .with_python = config.channel.python,
+          .since = config.channel.since,
+          .time_limit = time_limit_of_fetch(for_cuda),
+          .disk_reserve_bytes = config.build.disk_reserve_bytes,
+          .sandbox = sandbox};
+}
+
 struct Application::Parts {
   Parts(config::Config from, comparison::Progress& shown, log::Log& to,
         const platform::Clock* given = nullptr)
@@ -198,26 +214,17 @@ struct Application::Parts {
 
   /// The access to the repository with the pull requests. The token is read anew each time.
   void open_channels() {
-    channel::WheelIndexSettings wheels;
-    wheels.program = source_folder(config) / "deploy" / "libtorch";
-    wheels.cache = config.build.cache / "releases";
-    wheels.for_cuda = comparison::measures_cuda(config);
-    wheels.time_limit = time_limit_of_fetch(wheels.for_cuda);
-    wheels.with_python = config.channel.python;
-    wheels.disk_reserve_bytes = config.build.disk_reserve_bytes;
-    wheels.sandbox = confinement.sandbox;
+    auto wheels = index_settings(config, confinement.sandbox);
     const auto logged = [this](std::unique_ptr<channel::Channel> plain) {
       return std::make_unique<LoggedChannel>(std::move(plain), log.logger("channel"), activity);
     };
-    releases = logged(channel::make_wheel_index_channel(wheels, *processes));
     const auto& of = config.channel;
-    wheels.index = of.index;
-    wheels.flavour = of.flavour;
-    wheels.since = of.since;
-    wheels.has_archives = of.kind == config::ChannelKind::archive;
     channel = logged(of.kind == config::ChannelKind::directory
                          ? channel::make_directory_channel(of.path)
                          : channel::make_wheel_index_channel(wheels, *processes));
+    wheels.index = wheels.flavour = wheels.since = "";
+    wheels.has_archives = false;
+    releases = logged(channel::make_wheel_index_channel(wheels, *processes));
   }
 };
 

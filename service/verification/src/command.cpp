@@ -1,7 +1,6 @@
 #include "torchwatch/verification/command.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <ostream>
@@ -16,7 +15,7 @@
 #include "torchwatch/executor/local_executor.hpp"
 #include "torchwatch/executor/machine_lock.hpp"
 #include "torchwatch/figures/figures.hpp"
-#include "torchwatch/platform/folder.hpp"
+#include "torchwatch/platform/passing_folder.hpp"
 #include "torchwatch/report/newest_build.hpp"
 
 namespace torchwatch::verification {
@@ -43,30 +42,6 @@ struct Options {
 struct Verified {
   Subject subject;
   std::vector<Finding> findings;
-};
-
-/// A folder that is removed with its object.
-class ScratchFolder {
- public:
-  static Result<ScratchFolder> make() {
-    std::error_code error;
-    auto name = (fs::temp_directory_path(error) / "torchwatch-verify-XXXXXX").string();
-    if (!error && mkdtemp(name.data()) != nullptr) return ScratchFolder(name);
-    return fail(ErrorCode::unavailable, "cannot make a folder such as " + name);
-  }
-  ScratchFolder(ScratchFolder&& other) noexcept : path_(std::exchange(other.path_, {})) {}
-  ScratchFolder& operator=(ScratchFolder&&) = delete;
-  ScratchFolder(const ScratchFolder&) = delete;
-  ScratchFolder& operator=(const ScratchFolder&) = delete;
-  ~ScratchFolder() {
-    std::error_code ignored;
-    if (!path_.empty()) fs::remove_all(path_, ignored);
-  }
-  const fs::path& path() const { return path_; }
-
- private:
-  explicit ScratchFolder(fs::path path) : path_(std::move(path)) {}
-  fs::path path_;
 };
 
 /// Words that are paths start at the folder where the command is typed.
@@ -220,7 +195,7 @@ Outcome run_verify(const Invocation& invocation, const Options& options) {
                 "call this again when that has ended: checks beside it would find too much");
   }
   if (!lock) return fail(lock.error());
-  TW_TRY(const auto scratch, ScratchFolder::make());
+  TW_TRY(const auto scratch, platform::PassingFolder::make());
   const auto processes = process::make_process_runner(scratch.path().string());
   TW_TRY(const auto confinement, daemon::open_sandbox(config, *processes));
   executor::LocalExecutor::Settings settings;

@@ -41,6 +41,14 @@ CheckResult check_suite(const std::vector<std::string>& named,
                         const std::vector<std::string>& known,
                         const std::string& what = "[suite] workloads");
 
+/// Checks that the channel lists builds which this machine can have, and names the newest. The index
+/// of pip's own settings is not asked.
+CheckResult check_channel(const config::Config&);
+
+/// Checks where [build] artifacts has builds of commits: that the folder is there, or that the
+/// server answers for the newest commit of the branch.
+CheckResult check_artifacts(const config::Config&, platform::HttpClient&);
+
 /// Checks that the folder of [channel] path has builds, and names the folders that are none yet.
 CheckResult check_builds(const std::filesystem::path& channel);
 

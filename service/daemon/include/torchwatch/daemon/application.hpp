@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "torchwatch/caches/caches.hpp"
+#include "torchwatch/channel/channel.hpp"
 #include "torchwatch/comparison/services.hpp"
 #include "torchwatch/config/config.hpp"
 #include "torchwatch/daemon/github_access.hpp"
@@ -75,6 +76,9 @@ caches::Parts cache_parts(Application&);
 /// Returns [build] kit_sources, or the sources of this program: kits are compiled from models/ and
 /// runner/ there, and deploy/libtorch makes trees from wheels.
 std::filesystem::path source_folder(const config::Config&);
+
+/// Returns how the index of [channel] is read, in that sandbox.
+channel::WheelIndexSettings index_settings(const config::Config&, const sandbox::Sandbox&);
 
 /// Returns the names of the suite's workloads, from the sources of the runner. Errors: not_found,
 /// invalid.
