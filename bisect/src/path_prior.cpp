@@ -34,8 +34,9 @@ Folders folders_of(const Commit& commit, const PathPatterns& cannot_change) {
 
 void PathPrior::learn(const std::vector<Folders>& commits, std::size_t culprit) {
   for (const auto& commit : commits) {
-    for (const auto& folder : commit)
+    for (const auto& folder : commit) {
       expected_[folder] += 1.0 / static_cast<double>(commits.size());
+    }
   }
   for (const auto& folder : commits.at(culprit)) ++culprits_[folder];
   ++searches_;

@@ -1,6 +1,7 @@
 #include "torchwatch/past_searches/lead.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <set>
 
 #include "torchwatch/bisect/path_prior.hpp"
@@ -58,10 +59,15 @@ void learn_from(const storage::BisectionRow& row, const std::string& culprit,
   if (!count || !*count) return;
   const auto commits = history.range(row.good, row.bad);
   if (!commits) return;
-  const auto found = std::ranges::find(*commits, culprit, &bisect::Commit::sha);
-  if (found == commits->end()) return;
-  prior.learn(folders_of(*commits, cannot_change),
-              static_cast<std::size_t>(found - commits->begin()));
+  std::vector<Folders> suspects;
+  std::optional<std::size_t> place;
+  for (const auto& commit : *commits) {
+    auto folders = bisect::folders_of(commit, cannot_change);
+    if (folders.empty()) continue;  // it could not be the culprit
+    if (commit.sha == culprit) place = suspects.size();
+    suspects.push_back(std::move(folders));
+  }
+  if (place) prior.learn(suspects, *place);
 }
 
 std::string reason_of(const bisect::PathPrior& prior) {
