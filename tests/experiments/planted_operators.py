@@ -5,9 +5,9 @@
 
 PROGRAM is `experiment_slow_runner`, in which the environment makes one operator slower. Each
 workload is watched once in both modes on the CPU with one thread. Of all operators that take at
-least 2 % of a benchmark's iteration, cases are drawn; in each the operator is made so much slower
-that the iteration takes PERCENT longer (3 and 8 unless named), and eight pairs of runs are watched
-as for an incident, the sides in turn. Keeps them in FOLDER/pairs.jsonl, which
+least 2 % of a benchmark's iteration, and 10 us a call, cases are drawn; in each the operator is made
+so much slower that the iteration takes PERCENT longer (3 and 8 unless named), and eight pairs of
+runs are watched as for an incident, the sides in turn. Keeps them in FOLDER/pairs.jsonl, which
 `experiment_operator_ranking` reads; called again it resumes where it stopped.
 """
 
@@ -25,6 +25,7 @@ MODES = ("infer", "train")
 TIME_LIMIT_MS = 600_000
 OUTSIDE = "(outside operators)"
 LEAST_SHARE = 0.02
+LEAST_CALL_NS = 10_000  # what makes a call slower takes a microsecond itself
 PAIRS = 8  # as for an incident about a time
 
 
@@ -70,7 +71,8 @@ def shares(options: argparse.Namespace) -> list[dict[str, Any]]:
         whole = sum(each["self_ns"] for each in row["seen"]["operators"].values())
         for name, each in sorted(row["seen"]["operators"].items()):
             share = each["self_ns"] / whole
-            if name.startswith("aten::") and share >= LEAST_SHARE:
+            is_long = each["self_ns"] >= LEAST_CALL_NS * each["calls"]
+            if name.startswith("aten::") and share >= LEAST_SHARE and is_long:
                 case = {"workload": row["workload"], "mode": row["mode"], "operator": name}
                 found.append(case | {"share": share})
     return found
