@@ -5,9 +5,9 @@
 
 PROGRAM is `experiment_slow_runner`, in which the environment makes one operator slower. Each
 workload is watched once in both modes on the CPU with one thread. Of all operators that take at
-least 2 % of a benchmark's iteration, and 10 us a call, cases are drawn; in each the operator is made
-so much slower that the iteration takes PERCENT longer (3 and 8 unless named), and eight pairs of
-runs are watched as for an incident, the sides in turn. Keeps them in FOLDER/pairs.jsonl, which
+least 2 % of a benchmark's iteration, and 10 us a call, cases are drawn. In each the operator is
+made so much slower that the iteration takes PERCENT longer (3 and 8 unless named), and eight pairs
+of runs are watched as for an incident, the sides in turn. Keeps them in FOLDER/pairs.jsonl, which
 `experiment_operator_ranking` reads; called again it resumes where it stopped.
 """
 
