@@ -5,10 +5,10 @@
 
 PROGRAM is `experiment_slow_runner`, in which the environment makes one operator slower. Each
 workload is watched once in both modes on the CPU with one thread. Of all operators that take at
-least 2 % of a benchmark's iteration, and 10 us a call, cases are drawn. In each the operator is
-made so much slower that the iteration takes PERCENT longer (3 and 8 unless named), and eight pairs
-of runs are watched as for an incident, the sides in turn. Keeps them in FOLDER/pairs.jsonl, which
-`experiment_operator_ranking` reads; called again it resumes where it stopped.
+least 2 % of a benchmark's iteration, and 10 us a call, cases are drawn. In each the operator's
+calls take so much longer that the iteration takes PERCENT longer (3 and 8 unless named), and eight
+pairs of runs are watched as for an incident, the sides in turn. Keeps them in FOLDER/pairs.jsonl,
+which `experiment_operator_ranking` reads; called again it resumes where it stopped.
 """
 
 import argparse
@@ -30,7 +30,7 @@ PAIRS = 8  # as for an incident about a time
 
 
 def watched(
-    workload: str, mode: str, options: argparse.Namespace, slow: tuple[str, float] | None = None
+    workload: str, mode: str, options: argparse.Namespace, slow: tuple[str, int] | None = None
 ) -> dict[str, Any] | None:
     """What the operators of an iteration take; None where the run gives none."""
     request = {
@@ -47,7 +47,7 @@ def watched(
     }
     planted = {}
     if slow is not None:
-        planted = {"TORCHWATCH_SLOW_OPERATOR": slow[0], "TORCHWATCH_SLOWER_BY": str(slow[1])}
+        planted = {"TORCHWATCH_SLOW_OPERATOR": slow[0], "TORCHWATCH_SLOWER_NS": str(slow[1])}
     result = result_of(request, options, planted)
     if result["status"] != "ok":
         print(f"{workload} {mode}: {result['reason']}", file=sys.stderr)
@@ -74,12 +74,13 @@ def shares(options: argparse.Namespace) -> list[dict[str, Any]]:
             is_long = each["self_ns"] >= LEAST_CALL_NS * each["calls"]
             if name.startswith("aten::") and share >= LEAST_SHARE and is_long:
                 case = {"workload": row["workload"], "mode": row["mode"], "operator": name}
-                found.append(case | {"share": share})
+                of_whole = {"share": share, "calls_a_ns": each["calls"] / whole}
+                found.append(case | of_whole)
     return found
 
 
 def pairs_of(case: dict[str, Any], options: argparse.Namespace) -> list[Any] | None:
-    slow = (case["operator"], case["longer"] / 100 / case["share"])
+    slow = (case["operator"], round(case["longer"] / 100 / case["calls_a_ns"]))
     pairs = []
     for number in range(PAIRS):
         sides = [("before", None), ("after", slow)]

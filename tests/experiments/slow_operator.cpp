@@ -1,6 +1,6 @@
-// Linked into a runner, it makes one operator slower: each of its calls waits behind its work until
-// a share of that has passed once more. The environment names the operator and the share; without
-// it nothing is slower. For planted_operators.py, see README.md.
+// Linked into a runner, it makes one operator slower: each of its calls waits behind its work. The
+// environment names the operator and the nanoseconds; without it nothing is slower. For
+// planted_operators.py, see README.md.
 
 #include <c10/core/impl/LocalDispatchKeySet.h>
 #include <torch/library.h>
@@ -19,17 +19,16 @@ std::string variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-double share() {
-  static const double kShare = std::strtod(variable("TORCHWATCH_SLOWER_BY").c_str(), nullptr);
-  return kShare;
+std::chrono::nanoseconds delay() {
+  static const std::chrono::nanoseconds kDelay(
+      std::atoll(variable("TORCHWATCH_SLOWER_NS").c_str()));
+  return kDelay;
 }
 
 void slower(const c10::OperatorHandle& called, c10::DispatchKeySet keys, torch::jit::Stack* stack) {
   using Clock = std::chrono::steady_clock;
-  const auto began = Clock::now();
   called.redispatchBoxed(keys & c10::DispatchKeySet(c10::DispatchKeySet::FULL_AFTER, kKey), stack);
-  const auto took = Clock::now() - began;
-  const auto end = began + took + std::chrono::duration_cast<Clock::duration>(share() * took);
+  const auto end = Clock::now() + delay();
   while (Clock::now() < end) {
   }
 }
