@@ -7,18 +7,23 @@ PROGRAM is `experiment_slow_runner`, in which the environment makes one operator
 workload is watched once in both modes on the CPU with one thread. Of all operators that take at
 least 2 % of a benchmark's iteration, and 10 us a call, cases are drawn. In each the operator's
 calls take so much longer that the iteration takes PERCENT longer (3 and 8 unless named), and eight
-pairs of runs are watched as for an incident, the sides in turn. Keeps them in FOLDER/pairs.jsonl,
+pairs of interleaved runs are watched as for an incident. Keeps them in FOLDER/pairs.jsonl,
 which `experiment_operator_ranking` reads; called again it resumes where it stopped.
 """
 
 import argparse
 import itertools
 import json
+import os
 import random
+import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 from kept_rows import KeptRows
+from same_build_runs import INTERLEAVED_SAMPLE_NS
 from single_runs import options_of, parser_of, result_of, suite
 
 MODES = ("infer", "train")
@@ -29,15 +34,12 @@ LEAST_CALL_NS = 10_000  # what makes a call slower takes a microsecond itself
 PAIRS = 8  # as for an incident about a time
 
 
-def watched(
-    workload: str, mode: str, options: argparse.Namespace, slow: tuple[str, int] | None = None
-) -> dict[str, Any] | None:
-    """What the operators of an iteration take; None where the run gives none."""
-    request = {
+def request_of(case: dict[str, Any], options: argparse.Namespace) -> dict[str, Any]:
+    return {
         "schema": 1,
         "attempt": "operators",
-        "workload": workload,
-        "mode": mode,
+        "workload": case["workload"],
+        "mode": case["mode"],
         "device": "cpu",
         "threads": 1,
         "preset": options.preset,
@@ -45,12 +47,11 @@ def watched(
         "operators": True,
         "limits": {"time_ms": TIME_LIMIT_MS},
     }
-    planted = {}
-    if slow is not None:
-        planted = {"TORCHWATCH_SLOW_OPERATOR": slow[0], "TORCHWATCH_SLOWER_NS": str(slow[1])}
-    result = result_of(request, options, planted)
+
+
+def seen_in(result: dict[str, Any]) -> dict[str, Any] | None:
+    """What the operators of an iteration take; None where the run gives none."""
     if result["status"] != "ok":
-        print(f"{workload} {mode}: {result['reason']}", file=sys.stderr)
         return None
     facts = result["environment"]["volatile_facts"]
     figures = {each.pop("name"): each for each in result["operator_figures"]}
@@ -62,8 +63,9 @@ def shares(options: argparse.Namespace) -> list[dict[str, Any]]:
     kept = KeptRows(options.folder / "shares.jsonl")
     for workload, mode in itertools.product(options.workloads or suite(), MODES):
         if kept.find(workload=workload, mode=mode) is None:
-            seen = watched(workload, mode, options)
-            kept.add({"workload": workload, "mode": mode, "seen": seen})
+            benchmark = {"workload": workload, "mode": mode}
+            seen = seen_in(result_of(request_of(benchmark, options), options))
+            kept.add(benchmark | {"seen": seen})
     found = []
     for row in kept.rows:
         if row["seen"] is None:
@@ -79,16 +81,77 @@ def shares(options: argparse.Namespace) -> list[dict[str, Any]]:
     return found
 
 
+def begin(
+    request: dict[str, Any], options: argparse.Namespace, name: str, planted: dict[str, str]
+) -> tuple[subprocess.Popen[bytes], Path]:
+    file, result = (options.folder / f"{name}.json", options.folder / f"{name}-result.json")
+    result.unlink(missing_ok=True)
+    file.write_text(json.dumps(request))
+    process = subprocess.Popen(
+        [options.runner, "measure", file, result],
+        env=os.environ | planted,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    return process, result
+
+
+def end(begun: tuple[subprocess.Popen[bytes], Path], hold_of_other: int) -> dict[str, Any] | None:
+    process, result = begun
+    process.wait()
+    os.write(hold_of_other, b"e")  # it has ended, however it did: the other one waits no more
+    return seen_in(json.loads(result.read_text())) if result.exists() else None
+
+
+def interleaved_pair(
+    case: dict[str, Any], sides: list[str], options: argparse.Namespace
+) -> dict[str, Any]:
+    """Two processes that alternate; the first side begins."""
+    slower = round(case["longer"] / 100 / case["calls_a_ns"])
+    planted = {
+        "before": {},
+        "after": {
+            "TORCHWATCH_SLOW_OPERATOR": case["operator"],
+            "TORCHWATCH_SLOWER_NS": str(slower),
+        },
+    }
+    pipes = {side: options.folder / f"pipe-{side}" for side in sides}
+    holds = {}
+    for side, pipe in pipes.items():
+        pipe.unlink(missing_ok=True)
+        os.mkfifo(pipe)
+        holds[side] = os.open(pipe, os.O_RDWR)
+    begun = {}
+    for side, other in zip(sides, reversed(sides), strict=True):
+        interleave = {
+            "own": str(pipes[side]),
+            "other": str(pipes[other]),
+            "begins": side == sides[0],
+            "agrees": True,
+        }
+        request = request_of(case, options) | {
+            "interleave": interleave,
+            "batch_below_ns": INTERLEAVED_SAMPLE_NS,
+        }
+        begun[side] = begin(request, options, side, planted[side])
+    with ThreadPoolExecutor() as waiting:
+        ends = {
+            side: waiting.submit(end, begun[side], holds[other])
+            for side, other in zip(sides, reversed(sides), strict=True)
+        }
+    for hold in holds.values():
+        os.close(hold)
+    return {side: ends[side].result() for side in sides}
+
+
 def pairs_of(case: dict[str, Any], options: argparse.Namespace) -> list[Any] | None:
-    slow = (case["operator"], round(case["longer"] / 100 / case["calls_a_ns"]))
+    """None where a run gave no figures."""
     pairs = []
     for number in range(PAIRS):
-        sides = [("before", None), ("after", slow)]
-        pair: dict[str, Any] = {}
-        for side, planted in sides if number % 2 == 0 else reversed(sides):
-            pair[side] = watched(case["workload"], case["mode"], options, planted)
-            if pair[side] is None:
-                return None
+        sides = ["before", "after"] if number % 2 == 0 else ["after", "before"]
+        pair = interleaved_pair(case, sides, options)
+        if None in pair.values():
+            return None
         pairs.append(pair)
     return pairs
 
