@@ -27,8 +27,9 @@ OUTSIDE = "(outside operators)"
 BOUNDS = (0.01, 0.02, 0.05, 0.1, 0.2, float("inf"))
 
 
-def run(workload: str, mode: str, options: argparse.Namespace) -> dict[str, Any]:
-    request = {
+def request_of(workload: str, mode: str, options: argparse.Namespace) -> dict[str, Any]:
+    """A run that states operators."""
+    return {
         "schema": 1,
         "attempt": "operators",
         "workload": workload,
@@ -40,7 +41,10 @@ def run(workload: str, mode: str, options: argparse.Namespace) -> dict[str, Any]
         "operators": True,
         "limits": {"time_ms": TIME_LIMIT_MS},
     }
-    result = result_of(request, options)
+
+
+def run(workload: str, mode: str, options: argparse.Namespace) -> dict[str, Any]:
+    result = result_of(request_of(workload, mode, options), options)
     if result["status"] != "ok":
         return {"status": result["status"], "reason": result["reason"]}
     figures = result["operator_figures"]

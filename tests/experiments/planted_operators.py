@@ -23,30 +23,13 @@ from pathlib import Path
 from typing import Any
 
 from kept_rows import KeptRows
+from operator_cost import MODES, request_of
 from same_build_runs import INTERLEAVED_SAMPLE_NS
 from single_runs import options_of, parser_of, result_of, suite
 
-MODES = ("infer", "train")
-TIME_LIMIT_MS = 600_000
-OUTSIDE = "(outside operators)"
 LEAST_SHARE = 0.02
 LEAST_CALL_NS = 10_000  # what makes a call slower takes a microsecond itself
 PAIRS = 8  # as for an incident about a time
-
-
-def request_of(case: dict[str, Any], options: argparse.Namespace) -> dict[str, Any]:
-    return {
-        "schema": 1,
-        "attempt": "operators",
-        "workload": case["workload"],
-        "mode": case["mode"],
-        "device": "cpu",
-        "threads": 1,
-        "preset": options.preset,
-        "pass": "profile",
-        "operators": True,
-        "limits": {"time_ms": TIME_LIMIT_MS},
-    }
 
 
 def seen_in(result: dict[str, Any]) -> dict[str, Any] | None:
@@ -64,7 +47,7 @@ def shares(options: argparse.Namespace) -> list[dict[str, Any]]:
     for workload, mode in itertools.product(options.workloads or suite(), MODES):
         if kept.find(workload=workload, mode=mode) is None:
             benchmark = {"workload": workload, "mode": mode}
-            seen = seen_in(result_of(request_of(benchmark, options), options))
+            seen = seen_in(result_of(request_of(workload, mode, options), options))
             kept.add(benchmark | {"seen": seen})
     found = []
     for row in kept.rows:
@@ -129,7 +112,7 @@ def interleaved_pair(
             "begins": side == sides[0],
             "agrees": True,
         }
-        request = request_of(case, options) | {
+        request = request_of(case["workload"], case["mode"], options) | {
             "interleave": interleave,
             "batch_below_ns": INTERLEAVED_SAMPLE_NS,
         }

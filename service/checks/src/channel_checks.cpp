@@ -1,7 +1,7 @@
 #include <unistd.h>
 
+#include "finding.hpp"
 #include "torchwatch/channel/channel.hpp"
-#include "torchwatch/checks/checks.hpp"
 #include "torchwatch/daemon/application.hpp"
 #include "torchwatch/daemon/confinement.hpp"
 #include "torchwatch/figures/figures.hpp"
@@ -23,18 +23,6 @@ constexpr const char* kNotMeanwhile =
 
 constexpr const char* kIndex = "[channel] index";
 constexpr const char* kArtifacts = "[build] artifacts";
-
-CheckResult good(std::string what, std::string found) {
-  return {
-      .severity = Severity::good, .what = std::move(what), .found = std::move(found), .remedy = ""};
-}
-
-CheckResult bad(Severity severity, std::string what, std::string found, std::string remedy) {
-  return {.severity = severity,
-          .what = std::move(what),
-          .found = std::move(found),
-          .remedy = std::move(remedy)};
-}
 
 Result<std::vector<channel::Offer>> builds_listed(const config::Config& config) {
   const auto processes = process::make_process_runner("torchwatch check of an index, process " +

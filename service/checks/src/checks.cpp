@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <iterator>
 
+#include "finding.hpp"
 #include "torchwatch/bisect/candidate_commits.hpp"
 #include "torchwatch/daemon/application.hpp"
 #include "torchwatch/daemon/confinement.hpp"
@@ -26,18 +27,6 @@ namespace torchwatch::checks {
 namespace {
 
 namespace fs = std::filesystem;
-
-CheckResult good(std::string what, std::string found) {
-  return {
-      .severity = Severity::good, .what = std::move(what), .found = std::move(found), .remedy = ""};
-}
-
-CheckResult bad(Severity severity, std::string what, std::string found, std::string remedy) {
-  return {.severity = severity,
-          .what = std::move(what),
-          .found = std::move(found),
-          .remedy = std::move(remedy)};
-}
 
 CheckResult check_program(const std::string& program, const std::string& why) {
   const char* const path = std::getenv("PATH");

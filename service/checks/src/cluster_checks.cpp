@@ -3,7 +3,7 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "torchwatch/checks/checks.hpp"
+#include "finding.hpp"
 #include "torchwatch/cluster/look.hpp"
 #include "torchwatch/config/classes.hpp"
 #include "torchwatch/daemon/cluster_settings.hpp"
@@ -20,56 +20,50 @@ std::pair<int, int> version_of(const std::string& text) {
   return {std::atoi(text.c_str()), std::atoi(minor.c_str())};
 }
 
-CheckResult finding(Severity severity, const std::string& what, const std::string& found,
-                    const std::string& remedy) {
-  return {.severity = severity, .what = what, .found = found, .remedy = remedy};
-}
-
 CheckResult check_clock(const orders::NodeLook& look, std::int64_t now_ms) {
   constexpr double kMsPerSecond = 1000;
   constexpr double kApartMax = 60;
   const auto apart = std::abs(static_cast<double>(look.wall_ms - now_ms)) / kMsPerSecond;
   const auto found = std::to_string(static_cast<int>(apart)) + " s apart from here";
-  if (apart <= kApartMax) return finding(Severity::good, "clock of the node", found, "");
-  return finding(Severity::warning, "clock of the node", found,
-                 "set both by NTP: Slurm refuses nodes that are minutes apart");
+  if (apart <= kApartMax) return bad(Severity::good, "clock of the node", found, "");
+  return bad(Severity::warning, "clock of the node", found,
+             "set both by NTP: Slurm refuses nodes that are minutes apart");
 }
 
 CheckResult check_versions(const orders::NodeLook& look, const std::string& own_version) {
   const auto found = "torchwatch-carry " + look.version + ", glibc " + look.glibc;
   if (look.version != own_version) {
-    return finding(Severity::error, "versions on the node", found,
-                   "let [slurm] program be that of this torchwatch, " + own_version);
+    return bad(Severity::error, "versions on the node", found,
+               "let [slurm] program be that of this torchwatch, " + own_version);
   }
   const std::string glibc = gnu_get_libc_version();
   if (version_of(look.glibc) < version_of(glibc)) {
-    return finding(Severity::error, "versions on the node", found,
-                   "kits are compiled here with glibc " + glibc + ", so the nodes need that");
+    return bad(Severity::error, "versions on the node", found,
+               "kits are compiled here with glibc " + glibc + ", so the nodes need that");
   }
-  return finding(Severity::good, "versions on the node", found, "");
+  return bad(Severity::good, "versions on the node", found, "");
 }
 
 CheckResult check_folders(const orders::NodeLook& look) {
   if (!look.unseen.empty()) {
-    return finding(
-        Severity::error, "folders on the node", "it does not see " + look.unseen.front(),
-        "let it lie in a folder that nodes see under the same path, or set [slurm] copies "
-        "= true");
+    return bad(Severity::error, "folders on the node", "it does not see " + look.unseen.front(),
+               "let it lie in a folder that nodes see under the same path, or set [slurm] copies "
+               "= true");
   }
   if (!look.scratch_problem.empty()) {
-    return finding(Severity::error, "folders on the node", look.scratch_problem,
-                   "set [slurm] node_scratch to a folder of the node's own disk");
+    return bad(Severity::error, "folders on the node", look.scratch_problem,
+               "set [slurm] node_scratch to a folder of the node's own disk");
   }
-  return finding(Severity::good, "folders on the node", "all seen", "");
+  return bad(Severity::good, "folders on the node", "all seen", "");
 }
 
 CheckResult check_sandbox(const orders::NodeLook& look, config::SandboxKind kind) {
   const char* const what = "sandbox on the node";
-  if (kind == config::SandboxKind::none) return finding(Severity::good, what, "not wanted", "");
-  if (look.has_sandbox) return finding(Severity::good, what, "bubblewrap works", "");
+  if (kind == config::SandboxKind::none) return bad(Severity::good, what, "not wanted", "");
+  if (look.has_sandbox) return bad(Severity::good, what, "bubblewrap works", "");
   const bool is_needed = kind == config::SandboxKind::bubblewrap;
-  return finding(is_needed ? Severity::error : Severity::warning, what, "bubblewrap does not work",
-                 "install bubblewrap on the nodes and allow user namespaces");
+  return bad(is_needed ? Severity::error : Severity::warning, what, "bubblewrap does not work",
+             "install bubblewrap on the nodes and allow user namespaces");
 }
 
 /// What nodes must see under the same path.
@@ -96,8 +90,7 @@ std::vector<CheckResult> check_class(const config::Config& config, const config:
   const auto why = look.error().text();
   const bool is_waiting = why.find("nodes are busy") != std::string::npos ||
                           why.find("Immediate execution") != std::string::npos;
-  return {
-      finding(is_waiting ? Severity::unknown : Severity::error, "a node of the cluster",
+  return {bad(is_waiting ? Severity::unknown : Severity::error, "a node of the cluster",
               is_waiting ? "none came within 30 s" : why,
               "`squeue` and `sinfo` say what the cluster does; see [slurm] and docs/cluster.md")};
 }
@@ -106,7 +99,7 @@ std::vector<CheckResult> check_class(const config::Config& config, const config:
 
 std::vector<CheckResult> check_node(const orders::NodeLook& look, std::int64_t now_ms,
                                     const std::string& own_version, config::SandboxKind kind) {
-  return {finding(Severity::good, "a node of the cluster", look.node + " came", ""),
+  return {bad(Severity::good, "a node of the cluster", look.node + " came", ""),
           check_folders(look), check_versions(look, own_version), check_clock(look, now_ms),
           check_sandbox(look, kind)};
 }

@@ -2,8 +2,8 @@
 
 #include <filesystem>
 
+#include "finding.hpp"
 #include "torchwatch/builds/tool_environment.hpp"
-#include "torchwatch/checks/checks.hpp"
 #include "torchwatch/daemon/confinement.hpp"
 #include "torchwatch/figures/figures.hpp"
 #include "torchwatch/process/process.hpp"
@@ -14,11 +14,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::int64_t kFreeBytesMin = std::int64_t{10} << 30;
-
-CheckResult good(std::string what, std::string found) {
-  return {
-      .severity = Severity::good, .what = std::move(what), .found = std::move(found), .remedy = ""};
-}
 
 /// Errors: unavailable (the folder cannot be asked).
 Result<std::int64_t> free_bytes(const fs::path& folder) {
