@@ -20,40 +20,13 @@
 #include "torchwatch/runner/profile_pass.hpp"
 #include "torchwatch/runner/timing_pass.hpp"
 #include "torchwatch/torch/libtorch.hpp"
+#include "torchwatch/torch/model_words.hpp"
 
 namespace torchwatch::runner {
 namespace {
 
 using protocol::Request;
 using protocol::RunResult;
-
-models::Precision precision_of(Precision precision) {
-  switch (precision) {
-    case Precision::fp32:
-      return models::Precision::fp32;
-    case Precision::tf32:
-      return models::Precision::tf32;
-    case Precision::fp16:
-      return models::Precision::fp16;
-    case Precision::bf16:
-      return models::Precision::bf16;
-    case Precision::amp:
-      return models::Precision::amp;
-  }
-  return models::Precision::fp32;
-}
-
-models::Backend backend_of(Backend backend) {
-  switch (backend) {
-    case Backend::eager:
-      return models::Backend::eager;
-    case Backend::torchscript:
-      return models::Backend::torchscript;
-    case Backend::aot_inductor:
-      return models::Backend::aot_inductor;
-  }
-  return models::Backend::eager;
-}
 
 void end_as(RunResult& result, RunStatus status, std::string reason) {
   result.status = status;
@@ -88,6 +61,12 @@ void run_timing(const models::Definition& definition, const Request& request, In
   if (!request.interleave) return;
   result.environment.volatile_facts["handovers"] = timings.handovers;
   result.environment.volatile_facts["handovers_not_idle"] = timings.handovers_not_idle;
+}
+
+void run_operator_timing(const models::Definition& definition, const Request& request,
+                         Interleave interleave, RunResult& result) {
+  result.environment.volatile_facts.merge(calibration_times());
+  watch_operators(*ready(definition, request), request, std::move(interleave), result);
 }
 
 void run_memory(const models::Definition& definition, const Request& request, RunResult& result) {
@@ -150,7 +129,10 @@ void run_pass(const models::Definition& definition, const Request& request,
   }
   initialize(setup_of(request).device);
   const auto before = read_kernel_counters();
-  if (request.pass == Pass::timing) run_timing(definition, request, std::move(interleave), result);
+  if (request.pass == Pass::timing) {
+    const auto run = is_of_operator(request.benchmark) ? run_operator_timing : run_timing;
+    run(definition, request, std::move(interleave), result);
+  }
   if (request.pass == Pass::memory) run_memory(definition, request, result);
   if (request.pass == Pass::profile) {
     run_profile(definition, request, recorder, std::move(interleave), result);
@@ -266,6 +248,9 @@ std::string unsupported_reason(const models::Definition& definition, const Reque
   }
   if (request.zero_gradients && request.benchmark.configuration.mode == Mode::infer) {
     return "inference clears no gradients";
+  }
+  if (is_of_operator(request.benchmark) && variant.backend == Backend::aot_inductor) {
+    return "a package of aot_inductor is one kernel: its operators are not timed";
   }
   return models::unsupported_reason(definition, setup_of(request));
 }

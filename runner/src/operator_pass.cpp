@@ -1,5 +1,6 @@
 #include "torchwatch/runner/operator_pass.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -60,6 +61,17 @@ Samples take_samples(models::Workload& workload, const Request& request, Interle
   return samples;
 }
 
+/// Writes the asked operator's samples as those of the run.
+void add_samples_of(const std::string& name, const Samples& samples, RunResult& result) {
+  const auto found = samples.self_ns.find(name);
+  if (found == samples.self_ns.end()) {
+    throw models::UnsupportedSetup("an iteration of the workload does not call " + name);
+  }
+  result.samples_ns = found->second;
+  for (auto& self : result.samples_ns) self = std::max<std::int64_t>(1, self);
+  result.values[Metric::time] = median(result.samples_ns);
+}
+
 }  // namespace
 
 void watch_operators(models::Workload& workload, const Request& request, Interleave interleave,
@@ -71,8 +83,12 @@ void watch_operators(models::Workload& workload, const Request& request, Interle
   interleave.hand_over();
   auto samples = take_samples(workload, request, interleave, iterations);
   const auto taken = samples.watched_ns.size();
+  for (auto& [name, self] : samples.self_ns) self.resize(taken);
+  if (const auto& timed = request.benchmark.variant.operator_name; !timed.empty()) {
+    add_samples_of(timed, samples, result);
+    result.iterations_per_sample = iterations;
+  }
   for (auto& [name, self] : samples.self_ns) {
-    self.resize(taken);
     auto& figures = result.operator_figures[name];
     figures.self_ns = median(self);
     figures.calls = share(samples.calls[name], static_cast<std::int64_t>(taken) * iterations);

@@ -3,13 +3,12 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
-#include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
-#include <vector>
 
 #include "command_line.hpp"
+#include "operator_rows.hpp"
 #include "search_score.hpp"
 #include "torchwatch/detect/binomial_interval.hpp"
 #include "torchwatch/operators/operator_changes.hpp"
@@ -26,25 +25,6 @@ struct Score {
   Count certain;  ///< its interval lies beyond what counts
   Count alone;    ///< no other operator's does, either way
 };
-
-operators::Figures figures_of(const json& side) {
-  operators::Figures figures;
-  for (const auto& [name, of] : side.at("operators").items()) {
-    figures[name] = {.calls = of.at("calls"),
-                     .self_ns = of.at("self_ns"),
-                     .allocated_bytes = of.at("allocated_bytes"),
-                     .kept_bytes = of.at("kept_bytes")};
-  }
-  return figures;
-}
-
-std::vector<operators::Pair> pairs_of(const json& row) {
-  std::vector<operators::Pair> pairs;
-  for (const auto& pair : row.at("pairs")) {
-    pairs.push_back({figures_of(pair.at("before")), figures_of(pair.at("after"))});
-  }
-  return pairs;
-}
 
 void count(const json& row, Score& score) {
   const auto changes = operators::changes_in(pairs_of(row));
@@ -86,13 +66,8 @@ int main(int argc, char** argv) {
       ->required()
       ->check(CLI::ExistingFile);
   if (const auto ended = read_command_line(app, argc, argv)) return *ended;
-  std::ifstream lines(file);
   std::map<double, Score> scores;  // by how much an iteration is longer
-  for (std::string line; std::getline(lines, line);) {
-    const auto row = json::parse(line);
-    if (row.at("pairs").is_null()) continue;
-    count(row, scores[row.at("longer")]);
-  }
+  for (const auto& row : measured_cases(file)) count(row, scores[row.at("longer")]);
   std::printf(
       "\n| iteration longer by | named first | certain | no other one certain |\n"
       "|-|-|-|-|\n");

@@ -9,8 +9,8 @@ namespace {
 
 const std::vector<std::string> kFigures = {"time", "time-at-least", "peak",  "leak",
                                            "heap", "retain",        "result"};
-const std::vector<std::string> kTold = {"unsupported", "failed", "crowded", "unwatched",
-                                        "no-outputs"};
+const std::vector<std::string> kTold = {"unsupported", "failed",     "crowded",
+                                        "unwatched",   "no-outputs", "operator"};
 const std::vector<std::string> kMisdeeds = {"crash", "hang", "flood",  "lie",   "cut",
                                             "stale", "huge", "silent", "exit-1"};
 
@@ -66,6 +66,15 @@ double Behaviour::factor(const std::string& verb, const Benchmark& benchmark) co
     if (line.verb == verb + "-at-least") least = std::max(least, std::stod(line.value));
   }
   return std::max(product, least);
+}
+
+double Behaviour::operator_factor(const std::string& name, const Benchmark& benchmark) const {
+  double product = 1;
+  for (const Line& line : lines) {
+    const bool is_of = line.verb == "operator" && line.value.starts_with(name + " ");
+    if (is_of && fits(line, benchmark)) product *= std::stod(line.value.substr(name.size()));
+  }
+  return product;
 }
 
 std::int64_t Behaviour::sum(const std::string& verb, const Benchmark& benchmark) const {

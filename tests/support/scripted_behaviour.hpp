@@ -27,6 +27,8 @@ struct Behaviour {
   /// Product of the factors of all lines that fit; 1 without one. Not less than what a line
   /// "VERB-at-least" asks for.
   double factor(const std::string& verb, const Benchmark&) const;
+  /// The same of the lines "operator WORKLOAD CONFIGURATION NAME FACTOR" of one operator.
+  double operator_factor(const std::string& name, const Benchmark&) const;
   /// Sum of the bytes of all lines that fit.
   std::int64_t sum(const std::string& verb, const Benchmark&) const;
   /// The last line of one of these verbs that fits.

@@ -27,6 +27,12 @@ Status check_length(const Request& request, const RunResult& result) {
 }
 
 Status check_timing(const Request& request, const RunResult& result) {
+  const bool times_operator = is_of_operator(request.benchmark);
+  if (times_operator == result.operator_figures.empty()) {
+    return lacks(Pass::timing, times_operator
+                                   ? "must have operator_figures: an operator was asked for"
+                                   : "must not have operator_figures: they were not asked for");
+  }
   if (result.samples_ns.empty()) return lacks(Pass::timing, "must have samples_ns");
   const auto asked = static_cast<std::size_t>(request.iterations);
   if (result.samples_ns.size() > asked || result.device_samples_ns.size() > asked) {

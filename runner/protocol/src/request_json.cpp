@@ -14,6 +14,7 @@ constexpr std::int64_t kMillisecondsMax = 86'400'000;
 constexpr double kSlowdownMax = 10;
 constexpr std::size_t kPathBytesMax = 4096;
 constexpr std::size_t kMetricsMax = 32;
+constexpr std::size_t kOperatorBytesMax = 200;
 constexpr std::int64_t kBytesMax = std::int64_t{1} << 50;
 
 Status read_benchmark(ObjectReader& in, Benchmark& benchmark) {
@@ -73,6 +74,23 @@ Status read_operators(ObjectReader& in, Request& request) {
   }
   if (request.benchmark.configuration.device == Device::cpu) return {};
   return in.wrong("operators", "is for the device \"cpu\" alone");
+}
+
+/// Reads which operator of the workload is timed.
+Status read_operator(ObjectReader& in, Request& request) {
+  TW_TRY(const auto name, in.text("operator", kOperatorBytesMax, ""));
+  if (name.empty()) return {};
+  auto& benchmark = request.benchmark;
+  if (request.pass != Pass::timing) {
+    return in.wrong("operator", "is for the pass \"timing\" alone");
+  }
+  if (benchmark.configuration.device != Device::cpu) {
+    return in.wrong("operator", "is for the device \"cpu\" alone");
+  }
+  const auto variant = parse_variant("operator=" + name);
+  if (!variant) return in.wrong("operator", variant.error().text());
+  benchmark.variant.operator_name = variant->operator_name;
+  return {};
 }
 
 Status read_planted_slowdown(ObjectReader& in, Request& request) {
@@ -165,6 +183,7 @@ std::string to_json(const Request& request) {
   if (request.zero_gradients) object["zero_gradients"] = true;
   if (request.outputs) object["outputs"] = true;
   if (request.operators) object["operators"] = true;
+  if (!variant.operator_name.empty()) object["operator"] = variant.operator_name;
   return dump(object);
 }
 
@@ -185,6 +204,7 @@ Result<Request> parse_request(std::string_view json) {
   TW_TRY_VOID(read_planted_slowdown(in, request));
   TW_TRY_VOID(read_chrome_trace(in, request));
   TW_TRY_VOID(read_operators(in, request));
+  TW_TRY_VOID(read_operator(in, request));
   TW_TRY_VOID(read_interleave(in, request));
   TW_TRY_VOID(read_limits(in, request.limits));
   TW_TRY(request.package, in.text("package", kPathBytesMax, ""));

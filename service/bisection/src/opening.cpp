@@ -141,9 +141,9 @@ Result<storage::BisectionRow> open_requested_bisection(comparison::Services& ser
                                                        BisectionSpec spec,
                                                        const std::vector<Series>& all_series,
                                                        std::optional<Preset> preset) {
-  const auto settings = comparison::detect_settings(services.config, comparison::Rule{});
+  const auto settings = comparison::series_settings(services.config, comparison::Rule{});
   for (const auto& series : all_series) {
-    spec.series.push_back(unmeasured_series(series, settings));
+    spec.series.push_back(unmeasured_series(series, settings.of(series)));
   }
   spec.plan = comparison::make_plan(services.config, {}, {});
   spec.plan.preset = preset.value_or(spec.plan.preset);

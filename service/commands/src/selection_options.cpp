@@ -43,7 +43,8 @@ void SelectionOptions::add_to(CLI::App& command, Otherwise otherwise) {
                              default_of("configurations", otherwise));
   command.add_option("--variant", variants_,
                      "Only this variant: a precision (fp32, tf32, fp16, bf16, amp), a backend "
-                     "(torchscript, aot_inductor), batch=N, threads=N, joined by commas" +
+                     "(torchscript, aot_inductor), batch=N, threads=N, joined by commas; "
+                     "operator=NAME measures that operator of LibTorch alone" +
                          default_of("variants", otherwise));
   command
       .add_option("--device", device_,

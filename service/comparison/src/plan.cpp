@@ -93,16 +93,6 @@ bool is_interleaved(const Plan& plan, Pass pass) {
   return plan.interleave && pass == Pass::timing;
 }
 
-int series_count(const Plan& plan) {
-  int count = 0;
-  for (const auto& benchmark : plan.benchmarks) {
-    for (const auto pass : {Pass::timing, Pass::memory}) {
-      count += static_cast<int>(metrics_of(plan, benchmark, pass).size());
-    }
-  }
-  return count;
-}
-
 Result<Plan> plan_of_config(Services& services) {
   return plan_of_config(services, services.config);
 }
@@ -119,15 +109,6 @@ Result<Plan> plan_of_config(Services& services, const config::Config& config) {
   auto plan = make_plan(config, workloads, configurations);
   TW_TRY_VOID(apply_batch_table(config.suite.inference_batches, plan));
   return plan;
-}
-
-std::vector<std::string> workloads_of(const Plan& plan) {
-  std::vector<std::string> names;
-  for (const auto& benchmark : plan.benchmarks) {
-    if (std::ranges::find(names, benchmark.workload) == names.end())
-      names.push_back(benchmark.workload);
-  }
-  return names;
 }
 
 Status check_workloads(Services& services, const std::vector<std::string>& names) {

@@ -2,7 +2,9 @@
 
 namespace torchwatch::comparison {
 
-std::string not_taken(const Setting& setting, Backend backend) {
+std::string not_taken(const Setting& setting, const Variant& variant) {
+  if (!variant.operator_name.empty()) return "an external workload states no operators";
+  const auto backend = variant.backend;
   if (backend != Backend::eager) {
     return "an external workload is not compiled by " + std::string(to_string(backend)) +
            ": what it compiles itself is a workload of its own";

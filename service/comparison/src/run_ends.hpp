@@ -11,9 +11,9 @@ namespace torchwatch::comparison {
 
 // What runs come to, with a process and without one.
 
-/// Returns why an external workload cannot be run under a setting and a backend; empty where it
+/// Returns why an external workload cannot be run under a setting and in a variant; empty where it
 /// can. It decides itself on what a runner's switches decide for the suite's workloads.
-std::string not_taken(const Setting&, Backend);
+std::string not_taken(const Setting&, const Variant&);
 
 /// Without its attempt, as the partner of a pair ends in the same way.
 executor::RunOutcome unsupported(const std::string& reason);

@@ -133,7 +133,7 @@ Result<RunRecorder::Issued> RunRecorder::issue(const RunSlot& slot, const Plan& 
   if (external != nullptr) {
     issued.run.command = command_of(*external);
     issued.workload = fingerprint(*external).value_or("not readable");
-    auto reason = not_taken(measured.setting, as_run.variant.backend);
+    auto reason = not_taken(measured.setting, as_run.variant);
     // A workload in the place of another may not be measured in all of its passes.
     const bool has_metrics = pass == Pass::timing || pass == Pass::memory;
     if (reason.empty() && has_metrics && issued.run.request.metrics.empty()) {

@@ -18,6 +18,7 @@ int series_per_nightly(const config::Config& config, int series) {
 }  // namespace
 
 detect::Settings SeriesSettings::of(const Series& series) const {
+  if (is_of_operator(series.benchmark)) return detect::settings_of_operator(common_);
   auto settings = common_;
   const auto* rule = config::entry_for(own_, series);
   if (rule == nullptr) return settings;
@@ -42,6 +43,7 @@ detect::Settings detect_settings(const config::Config& config, const Rule& rule)
   detect::Settings settings;
   settings.threshold = config.detect.threshold;
   settings.gate = config.detect.gate;
+  settings.operator_threshold = config.detect.operator_threshold;
   settings.exact_threshold = config.detect.exact_threshold;
   settings.exact_floor_bytes = config.detect.exact_floor_bytes;
   settings.output_tolerance = config.detect.output_tolerance;

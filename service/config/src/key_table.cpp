@@ -131,11 +131,12 @@ void add_suite(std::vector<Key>& table) {
   table.push_back(
       key("suite", "variants", &C::suite, &C::Suite::variants,
           Allowed<std::vector<Variant>>{
-              "one or more, each once: default, or precision, backend, batch=N and threads=N "
-              "joined by commas",
+              "one or more, each once: default, or precision, backend, batch=N, threads=N and "
+              "operator=NAME joined by commas",
               [](const std::vector<Variant>& list) { return !list.empty() && is_distinct(list); }},
           "The variants of each configuration. The precisions are fp32, tf32, fp16, bf16 "
-          "and amp, the backends torchscript and aot_inductor, where a workload has them."));
+          "and amp, the backends torchscript and aot_inductor, where a workload has them. "
+          "operator=NAME is the time of that operator in each workload."));
   table.push_back(
       key("suite", "inference_batches", &C::suite, &C::Suite::inference_batches,
           Allowed<std::filesystem::path>{},
@@ -213,6 +214,14 @@ void add_judging(std::vector<Key>& table) {
       key("detect", "drill_every", &C::detect, &C::Detect::drill_every, between(0, 365),
           "After how many nightlies a slowdown of twice the threshold is planted in one "
           "benchmark, which must be found. 0: never."));
+  table.push_back(key("detect", "operators", &C::detect, &C::Detect::operators, Allowed<bool>{},
+                      "Also look for single operators of LibTorch that got slower, in each nightly "
+                      "and on CPUs: two more runs of each benchmark. A change too small to show in "
+                      "any workload becomes an incident of the operator, with a search."));
+  table.push_back(key("detect", "operator_threshold", &C::detect, &C::Detect::operator_threshold,
+                      share_between(0.05, 2.0),
+                      "The size of change of an operator's own time to find. It takes at least 2 % "
+                      "of an iteration of some workload."));
   table.push_back(key("detect", "incident_traces", &C::detect, &C::Detect::incident_traces,
                       Allowed<bool>{},
                       "Make a trace of each build for an incident that is about time, and watch "

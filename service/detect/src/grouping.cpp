@@ -9,7 +9,7 @@ namespace torchwatch::detect {
 namespace {
 
 /// Metrics that one cause tends to change together, in the order of a comparison's incidents.
-enum class Class { time, peak, leak, result };
+enum class Class { time, operator_time, peak, leak, result };
 
 Class class_of(Metric metric) {
   switch (metric) {
@@ -36,6 +36,11 @@ Class class_of(Metric metric) {
   return Class::time;
 }
 
+/// An operator's own time changes where no workload's does.
+Class class_of(const Series& series) {
+  return is_of_operator(series.benchmark) ? Class::operator_time : class_of(series.metric);
+}
+
 IncidentKind kind_of(Class its_class) {
   if (its_class == Class::leak) return IncidentKind::leak;
   return its_class == Class::result ? IncidentKind::result : IncidentKind::regression;
@@ -48,7 +53,7 @@ std::vector<Group> group(std::span<const Change> changes) {
   for (std::size_t i = 0; i < changes.size(); ++i) {
     const Change& change = changes[i];
     if (!(change.effect > 0)) continue;
-    const Class its_class = class_of(change.series.metric);
+    const Class its_class = class_of(change.series);
     Group& its_group = groups[{its_class, change.series.benchmark.configuration.device}];
     its_group.kind = kind_of(its_class);
     its_group.members.push_back(i);

@@ -17,4 +17,10 @@ Settings settings_of_exact(Settings settings) {
   return settings;
 }
 
+Settings settings_of_operator(Settings settings) {
+  settings.gate *= settings.operator_threshold / settings.threshold;
+  settings.threshold = settings.operator_threshold;
+  return settings;
+}
+
 }  // namespace torchwatch::detect

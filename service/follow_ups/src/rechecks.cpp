@@ -44,7 +44,7 @@ void add_once(std::vector<Value>& list, const Value& value) {
 }
 
 /// Restricts a plan to the series of the incident, as far as they are in it: a benchmark that has
-/// left the suite cannot be measured.
+/// left the suite cannot be measured. An operator can in a workload that is there.
 comparison::Plan plan_of_recheck(const comparison::Plan& nightly, const IncidentRow& incident) {
   auto plan = nightly;
   plan.benchmarks.clear();
@@ -52,7 +52,10 @@ comparison::Plan plan_of_recheck(const comparison::Plan& nightly, const Incident
   plan.outputs = incident.kind == IncidentKind::result;
   for (const auto& each : incident.series) {
     const auto& [benchmark, metric] = each.series;
-    if (std::ranges::find(nightly.benchmarks, benchmark) == nightly.benchmarks.end()) continue;
+    const auto is_in = [&](const Benchmark& one) {
+      return std::ranges::find(nightly.benchmarks, one) != nightly.benchmarks.end();
+    };
+    if (!is_in(benchmark) && !is_in(whole_of(benchmark))) continue;
     add_once(plan.benchmarks, benchmark);
     add_once(plan.passes, pass_of(metric));
   }

@@ -67,11 +67,12 @@ std::optional<std::size_t> place_of_missed(const PastDrills& past, const compari
 }
 
 /// Returns the plan of a drill, with benchmarks that alternate from drill to drill, but for one
-/// that was missed; nothing where there is none that can be slowed down: external workloads cannot.
+/// that was missed; nothing where there is none that can be slowed down: external workloads cannot,
+/// nor operators.
 std::optional<comparison::Plan> plan_of_drill(const config::Config& config, const PastDrills& past,
                                               comparison::Plan plan, int number) {
   std::erase_if(plan.benchmarks, [&](const Benchmark& benchmark) {
-    return plan.stated.contains(benchmark.workload);
+    return plan.stated.contains(benchmark.workload) || is_of_operator(benchmark);
   });
   if (plan.benchmarks.empty()) return std::nullopt;
   const auto drills = static_cast<std::size_t>(number / config.detect.drill_every);

@@ -15,6 +15,7 @@
 #include "torchwatch/report/view.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
+#include "torchwatch/tracing/operator_screen.hpp"
 #include "torchwatch/tracker/mute_store.hpp"
 #include "torchwatch/triage/comparison_summary.hpp"
 #include "torchwatch/triage/reporting.hpp"
@@ -207,6 +208,7 @@ Result<ComparisonRow> judge_comparison(comparison::Services& services,
   const auto& row = comparison.row;
   TW_TRY(const auto schedule, comparison::replay(services, comparison));
   auto judged = judged_by(schedule, row.purpose);
+  TW_TRY_VOID(tracing::clear_moved_operators(services.database, comparison, judged));
   TW_TRY(const auto before, triage::nightly_before(services, row));
   triage::ComparisonSummary summary;
   if (before) {

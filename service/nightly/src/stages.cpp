@@ -21,6 +21,7 @@
 #include "torchwatch/storage/build_store.hpp"
 #include "torchwatch/storage/comparison_store.hpp"
 #include "torchwatch/storage/incident_store.hpp"
+#include "torchwatch/tracing/operator_screen.hpp"
 #include "torchwatch/tracing/tracing.hpp"
 #include "torchwatch/triage/reporting.hpp"
 #include "trunk_range.hpp"
@@ -201,6 +202,11 @@ class Stages {
     TW_TRY_VOID(require_usable(comparison));
     TW_TRY(const auto compared, comparison::ComparedBuilds::prepare(services_, comparison, stop_));
     TW_TRY_VOID(comparison::measure(services_, comparison, compared, stop_));
+    TW_TRY(const bool is_planned_anew,
+           tracing::screen_operators(services_, comparison, compared, stop_));
+    if (is_planned_anew) {
+      TW_TRY_VOID(comparison::measure(services_, comparison, compared, stop_));
+    }
     return advance(comparison, ComparisonState::measured);
   }
 

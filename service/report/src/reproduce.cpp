@@ -48,7 +48,8 @@ std::string profile_command(const std::string& build, const Benchmark& benchmark
 std::string torchbench_command(const Benchmark& benchmark, const std::string& threads) {
   const auto& [workload, configuration, variant] = benchmark;
   const bool is_alike = configuration.device == Device::cpu &&
-                        variant.precision == Precision::fp32 && variant.backend == Backend::eager;
+                        variant.precision == Precision::fp32 && variant.backend == Backend::eager &&
+                        !is_of_operator(benchmark);
   if (!is_alike) return "";
   const auto count = variant.threads > 0 ? std::to_string(variant.threads) : threads;
   auto text = count.empty() ? std::string() : "OMP_NUM_THREADS=" + count + " ";

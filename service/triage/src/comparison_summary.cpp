@@ -56,7 +56,8 @@ std::vector<Benchmark> left_out(const std::vector<VerdictRow>& before,
   std::vector<Benchmark> benchmarks;
   for (const auto& verdict : before) {
     const auto& benchmark = verdict.series.benchmark;
-    const bool had_value = verdict.candidate_value > 0;
+    // An operator is measured where it is suspected, and the night after it is not.
+    const bool had_value = verdict.candidate_value > 0 && !is_of_operator(benchmark);
     const auto is_in = [&](const std::vector<Benchmark>& list) {
       return std::ranges::find(list, benchmark) != list.end();
     };

@@ -23,6 +23,7 @@ void to_json(json& to, const Plan& plan) {
   if (plan.planted_slowdown > 0) to["planted_slowdown"] = plan.planted_slowdown;
   if (plan.outputs) to["outputs"] = true;
   if (!plan.stated.empty()) to["stated"] = plan.stated;
+  if (plan.watched_operators > 0) to["watched_operators"] = plan.watched_operators;
 }
 
 void from_json(const json& from, Plan& plan) {
@@ -38,11 +39,15 @@ void from_json(const json& from, Plan& plan) {
   from.at("interleave").get_to(plan.interleave);
   plan.planted_slowdown = from.value("planted_slowdown", 0.0);
   plan.outputs = from.value("outputs", false);
+  plan.watched_operators = from.value("watched_operators", 0);
   plan.stated.clear();
   if (from.contains("stated")) from.at("stated").get_to(plan.stated);
 }
 
 std::vector<Metric> metrics_of(const Plan& plan, const Benchmark& benchmark, Pass pass) {
+  if (is_of_operator(benchmark)) {
+    return pass == Pass::timing ? std::vector{Metric::time} : std::vector<Metric>{};
+  }
   const auto external = plan.stated.find(benchmark.workload);
   const auto& all = external == plan.stated.end()
                         ? judged_metrics_of(benchmark.configuration.device)
@@ -55,7 +60,26 @@ std::vector<Metric> metrics_of(const Plan& plan, const Benchmark& benchmark, Pas
 }
 
 bool has_pass(const Plan& plan, const Benchmark& benchmark, Pass pass) {
-  return !plan.stated.contains(benchmark.workload) || !metrics_of(plan, benchmark, pass).empty();
+  return !metrics_of(plan, benchmark, pass).empty();
+}
+
+int series_count(const Plan& plan) {
+  int count = plan.watched_operators;
+  for (const auto& benchmark : plan.benchmarks) {
+    for (const auto pass : {Pass::timing, Pass::memory}) {
+      count += static_cast<int>(metrics_of(plan, benchmark, pass).size());
+    }
+  }
+  return count;
+}
+
+std::vector<std::string> workloads_of(const Plan& plan) {
+  std::vector<std::string> names;
+  for (const auto& benchmark : plan.benchmarks) {
+    if (std::ranges::find(names, benchmark.workload) == names.end())
+      names.push_back(benchmark.workload);
+  }
+  return names;
 }
 
 std::string to_json(const Plan& plan) {

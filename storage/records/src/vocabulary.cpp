@@ -12,6 +12,7 @@ namespace {
 // What a runner takes: runner/protocol/src/request_json.cpp.
 constexpr int kBatchMax = 1 << 24;
 constexpr int kThreadsMax = 4096;
+constexpr std::size_t kOperatorNameMax = 100;
 
 Result<int> parse_count(std::string_view name, std::string_view text, int most) {
   int value = 0;
@@ -24,6 +25,22 @@ Result<int> parse_count(std::string_view name, std::string_view text, int most) 
   return value;
 }
 
+/// Reads "aten::add_", "torchvision::nms": a name space, two colons and a name.
+Result<std::string> parse_operator_name(std::string_view text) {
+  const auto is_word = [](std::string_view word) {
+    return !word.empty() && std::ranges::all_of(word, [](char c) {
+      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+    });
+  };
+  const auto colons = std::min(text.find("::"), text.size());
+  const auto name = text.substr(std::min(colons + 2, text.size()));
+  if (text.size() <= kOperatorNameMax && is_word(text.substr(0, colons)) && is_word(name)) {
+    return std::string(text);
+  }
+  return fail(ErrorCode::invalid, "operator \"" + std::string(text) +
+                                      "\" must be a name as LibTorch has it, such as aten::gelu");
+}
+
 /// Whether a part of a variant changed what an earlier part had set.
 bool says_twice(const Variant& before, const Variant& after) {
   const Variant unset;
@@ -31,7 +48,8 @@ bool says_twice(const Variant& before, const Variant& after) {
     return before.*member != unset.*member && after.*member != before.*member;
   };
   return is_changed(&Variant::precision) || is_changed(&Variant::backend) ||
-         is_changed(&Variant::batch) || is_changed(&Variant::threads);
+         is_changed(&Variant::batch) || is_changed(&Variant::threads) ||
+         is_changed(&Variant::operator_name);
 }
 
 /// The long form of a word: "backend=aot_inductor".
@@ -53,6 +71,10 @@ Status apply_variant_part(Variant& variant, std::string_view part) {
     TW_TRY(variant.threads, parse_count("threads", part.substr(8), kThreadsMax));
     return {};
   }
+  if (part.starts_with("operator=")) {
+    TW_TRY(variant.operator_name, parse_operator_name(part.substr(9)));
+    return {};
+  }
   for (const std::string_view name : {"precision=", "backend="}) {
     if (part.starts_with(name)) return apply_word(variant, name, part.substr(name.size()));
   }
@@ -67,7 +89,7 @@ Status apply_variant_part(Variant& variant, std::string_view part) {
   return fail(ErrorCode::invalid,
               "variant part \"" + std::string(part) +
                   "\" is not known; allowed: a precision (fp32, tf32, fp16, bf16, amp), a backend "
-                  "(eager, torchscript, aot_inductor), batch=N, threads=N");
+                  "(eager, torchscript, aot_inductor), batch=N, threads=N, operator=NAME");
 }
 
 }  // namespace
@@ -164,6 +186,7 @@ std::string to_string(const Variant& variant) {
   if (variant.backend != Backend::eager) add(std::string(to_string(variant.backend)));
   if (variant.batch != 0) add("batch=" + std::to_string(variant.batch));
   if (variant.threads != 0) add("threads=" + std::to_string(variant.threads));
+  if (!variant.operator_name.empty()) add("operator=" + variant.operator_name);
   return text.empty() ? "default" : text;
 }
 
@@ -179,8 +202,8 @@ Result<Variant> parse_variant(std::string_view text) {
       return fail(ErrorCode::invalid,
                   "variant \"" + whole +
                       "\" says one thing twice; a variant has one precision, "
-                      "one backend, one batch=N and one threads=N, and several variants "
-                      "are several --variant");
+                      "one backend, one batch=N, one threads=N and one operator=NAME, and "
+                      "several variants are several --variant");
     }
     if (comma == std::string_view::npos) return variant;
     text.remove_prefix(comma + 1);
@@ -191,6 +214,15 @@ std::string to_string(const Benchmark& benchmark) {
   std::string text = benchmark.workload + " " + to_string(benchmark.configuration);
   if (benchmark.variant != Variant{}) text += " " + to_string(benchmark.variant);
   return text;
+}
+
+bool is_of_operator(const Benchmark& benchmark) {
+  return !benchmark.variant.operator_name.empty();
+}
+
+Benchmark whole_of(Benchmark benchmark) {
+  benchmark.variant.operator_name.clear();
+  return benchmark;
 }
 
 std::string to_string(const Series& series) {

@@ -40,10 +40,12 @@ struct IncidentDay {
     open(is_on);
   }
 
-  /// Opens the service anew. `is_on`: [detect] incident_traces.
-  void open(bool is_on) {
+  /// Opens the service anew. `is_on`: [detect] incident_traces; `looks_at_operators`: [detect]
+  /// operators.
+  void open(bool is_on, bool looks_at_operators = false) {
     auto config = day.config();
     config.detect.incident_traces = is_on;
+    config.detect.operators = looks_at_operators;
     config.web.public_address = "https://perf.example/";
     service.reset();
     service = ScriptedService::open(config).value();

@@ -154,3 +154,26 @@ TEST_CASE("a profile run states operators where it is asked for them, without a 
   REQUIRE_FALSE(result.breakdown);
   REQUIRE_FALSE(result.breakdown_reason.empty());
 }
+
+TEST_CASE("a timing run of an operator states its self time, and what all others take") {
+  auto wanted = request("soft_actor_critic");
+  wanted["operator"] = "aten::addmm";
+  const auto result = measure(wanted);
+  INFO(result.reason);
+  REQUIRE(result.status == RunStatus::ok);
+  REQUIRE_FALSE(result.samples_ns.empty());
+  const auto time = result.values.at(Metric::time);
+  REQUIRE(time == result.operator_figures.at("aten::addmm").self_ns);
+  REQUIRE(time < result.environment.volatile_facts.at("operators_watched_ns"));
+  REQUIRE(result.values.size() == 1);
+  REQUIRE(result.operator_figures.contains(kOutsideOperators));
+}
+
+TEST_CASE("a workload that does not call the operator is unsupported, and the reason names it") {
+  auto wanted = request("soft_actor_critic");
+  wanted["operator"] = "aten::nobody_calls_this";
+  const auto result = measure(wanted);
+  REQUIRE(result.status == RunStatus::unsupported);
+  REQUIRE(result.reason == "an iteration of the workload does not call aten::nobody_calls_this");
+  REQUIRE(result.operator_figures.empty());
+}

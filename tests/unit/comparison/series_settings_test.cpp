@@ -13,6 +13,17 @@ Series series(const std::string& workload, Metric metric) {
 
 }  // namespace
 
+TEST_CASE("an operator has a threshold of its own, whatever its workload has") {
+  config::Config config;
+  config.detect.operator_threshold = 0.28;
+  config.detect.thresholds = {config::parse_series_threshold("time resnet18 0.5").value()};
+  auto of_operator = series("resnet18", Metric::time);
+  of_operator.benchmark.variant.operator_name = "aten::add_";
+  const auto settings = series_settings(config, Rule{}).of(of_operator);
+  CHECK(settings.threshold == 0.28);
+  CHECK(settings.gate == Catch::Detail::Approx(0.24));
+}
+
 TEST_CASE("the gate follows a threshold of a series, and the last threshold that fits applies") {
   config::Config config;
   for (const auto* rule : {"* dlrm 0.14", "time dlrm 0.035", "time resnet18 cpu-infer 0.5"}) {

@@ -32,6 +32,17 @@ TEST_CASE("times, peaks and leaks are apart, and so are devices") {
   CHECK(groups[3].kind == IncidentKind::leak);
 }
 
+TEST_CASE("an operator's time is apart from those of workloads") {
+  std::vector<Change> changes{change("a", Device::cpu, Metric::time, 0.1),
+                              change("a", Device::cpu, Metric::time, 0.3)};
+  changes[1].series.benchmark.variant.operator_name = "aten::gelu";
+  const auto groups = group(changes);
+  REQUIRE(groups.size() == 2);
+  CHECK(groups[0].members == std::vector<std::size_t>{0});
+  CHECK(groups[1].members == std::vector<std::size_t>{1});
+  CHECK(groups[1].kind == IncidentKind::regression);
+}
+
 TEST_CASE("the largest effect leads, equal ones stay in order") {
   const std::vector<Change> changes{
       change("a", Device::cpu, Metric::time, 0.1), change("b", Device::cpu, Metric::time, 0.3),

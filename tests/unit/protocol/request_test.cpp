@@ -89,6 +89,25 @@ TEST_CASE("operators are asked of the profile pass on a CPU alone, which may be 
   CHECK(to_json(parse_request(request.dump()).value()).find("operators") == std::string::npos);
 }
 
+TEST_CASE("one operator is timed on a CPU alone") {
+  auto request = minimal();
+  request["operator"] = "aten::gelu";
+  const auto read = parse_request(request.dump()).value();
+  CHECK(read.benchmark.variant.operator_name == "aten::gelu");
+  CHECK(parse_request(to_json(read)).value().benchmark == read.benchmark);
+  request["device"] = "cuda";
+  CHECK(refusal(request) == "member \"operator\" is for the device \"cpu\" alone");
+  request["device"] = "cpu";
+  request["pass"] = "memory";
+  CHECK(refusal(request) == "member \"operator\" is for the pass \"timing\" alone");
+  request["pass"] = "timing";
+  request["operator"] = "gelu";
+  CHECK_THAT(refusal(request), Catch::Contains("member \"operator\"") &&
+                                   Catch::Contains("must be a name as LibTorch has it"));
+  request.erase("operator");
+  CHECK(to_json(parse_request(request.dump()).value()).find("operator") == std::string::npos);
+}
+
 TEST_CASE("a batch may be as large as the largest original's") {
   auto request = minimal();
   request["batch"] = 1 << 20;

@@ -137,6 +137,24 @@ TEST_CASE("figures of operators that cannot be are refused, and so are those nob
              Catch::Contains("must not have operator_figures"));
 }
 
+TEST_CASE("a run that timed one operator states all of them, and no other timing run does") {
+  Request request;
+  request.attempt = "a1";
+  request.benchmark.variant.operator_name = "aten::mm";
+  auto result = watched_result();
+  result.samples_ns = {5'000};
+  result.values = {{Metric::time, 5'000}};
+  CHECK(check_answers(request, result));
+  auto without = result;
+  without.operator_figures.clear();
+  CHECK_THAT(check_answers(request, without).error().message,
+             Catch::Contains("must have operator_figures: an operator was asked for"));
+  request.benchmark.variant.operator_name.clear();
+  CHECK(check_answers(request, without));
+  CHECK_THAT(check_answers(request, result).error().message,
+             Catch::Contains("must not have operator_figures"));
+}
+
 TEST_CASE(
     "a workload may have no outputs to compare, and how far they are apart is not the runner's "
     "say") {

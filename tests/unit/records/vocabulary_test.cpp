@@ -74,6 +74,30 @@ TEST_CASE("a variant is written by what differs from the default and read back")
   REQUIRE(parse_variant("default").value() == Variant{});
 }
 
+TEST_CASE("a variant names an operator of the workload") {
+  const auto variant = parse_variant("threads=2,operator=aten::add_").value();
+  CHECK(variant.operator_name == "aten::add_");
+  CHECK(to_string(variant) == "threads=2,operator=aten::add_");
+  const Benchmark benchmark{"resnet18", {Device::cpu, Mode::infer}, variant};
+  CHECK(to_string(benchmark) == "resnet18 cpu-infer threads=2,operator=aten::add_");
+  CHECK(is_of_operator(benchmark));
+  CHECK(to_string(whole_of(benchmark)) == "resnet18 cpu-infer threads=2");
+  CHECK_FALSE(is_of_operator(whole_of(benchmark)));
+}
+
+TEST_CASE("what cannot be the name of an operator is refused") {
+  for (const std::string name : {"", "gelu", "aten::", "::gelu", "aten::gelu/x", "aten::a b",
+                                 "aten::a::b", "aten:gelu", "(outside operators)"}) {
+    INFO(name);
+    const auto read = parse_variant("operator=" + name);
+    REQUIRE_FALSE(read);
+    CHECK(read.error().message ==
+          "operator \"" + name + "\" must be a name as LibTorch has it, such as aten::gelu");
+  }
+  CHECK_FALSE(parse_variant("operator=aten::" + std::string(100, 'a')));
+  CHECK_FALSE(parse_variant("operator=aten::mul,operator=aten::add"));
+}
+
 TEST_CASE("a variant names its backend") {
   CHECK(parse_variant("bf16,eager").value().backend == Backend::eager);
   CHECK(parse_variant("torchscript").value().backend == Backend::torchscript);
@@ -89,6 +113,6 @@ TEST_CASE("a variant with a part that means nothing is refused") {
   CHECK(
       parse_variant("inductor").error().message ==
       "variant part \"inductor\" is not known; allowed: a precision (fp32, tf32, fp16, bf16, amp), "
-      "a backend (eager, torchscript, aot_inductor), batch=N, threads=N");
+      "a backend (eager, torchscript, aot_inductor), batch=N, threads=N, operator=NAME");
   REQUIRE(parse_variant("").error().code == ErrorCode::invalid);
 }

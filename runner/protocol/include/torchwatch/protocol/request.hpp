@@ -87,8 +87,8 @@ struct Request {
 bool is_timed(const Request&);
 
 /// Writes the request on one line, with every member, also those that have their default; without
-/// `planted_slowdown`, `package` and `metrics` where there are none, and without `flush_denormals`,
-/// `zero_gradients`, `outputs` and `operators` where they are false.
+/// `planted_slowdown`, `package`, `metrics` and `operator` where there are none, and without
+/// `flush_denormals`, `zero_gradients`, `outputs` and `operators` where they are false.
 std::string to_json(const Request&);
 /// Reads a request. Only `schema`, `attempt`, `workload`, `device` and `mode` are required; the
 /// rest has the defaults above. Errors: corrupt (not JSON), invalid (also for unknown members),

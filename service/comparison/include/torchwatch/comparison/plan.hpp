@@ -33,12 +33,6 @@ protocol::Request request_for(const Plan&, const Benchmark&, Pass);
 /// device that does not hold both workloads refuses the pair, and its runs are made apart.
 bool is_interleaved(const Plan&, Pass);
 
-/// Returns the number of series that the plan measures: the metrics of each benchmark's device.
-int series_count(const Plan&);
-
-/// Returns the names of the plan's workloads, each once, in order.
-std::vector<std::string> workloads_of(const Plan&);
-
 /// Errors: invalid, when a name is not that of a workload of the suite.
 Status check_workloads(Services&, const std::vector<std::string>& names);
 /// Errors: invalid, when the plan has no benchmark.

@@ -19,6 +19,7 @@ class SeriesSettings {
 
   /// Returns the settings of a series. The gate keeps its ratio to the threshold. A threshold that
   /// names the metric holds for exact values, too; one for any metric does where it is lower.
+  /// Operators have a threshold of their own, whatever is set for single series.
   detect::Settings of(const Series&) const;
   const detect::Settings& common() const { return common_; }
 

@@ -172,7 +172,9 @@ struct Config {
     int drift_every = 7;  ///< nightlies from one comparison with an older one to the next; 0: none
     int drift_span = 28;  ///< how many nightlies back the older one is
     int drill_every = 7;  ///< nightlies from one drill to the next; 0: none
-    bool incident_traces = true;  ///< of both builds, and what their operators take
+    bool operators = false;           ///< each nightly looks at single operators
+    double operator_threshold = 0.2;  ///< the size of change of an operator to find
+    bool incident_traces = true;      ///< of both builds, and what their operators take
   } detect;
   struct Bisect {
     double confidence = 0.99;

@@ -20,9 +20,9 @@ struct Group {
   std::vector<std::size_t> members;  ///< indices into the changes, largest effect first
 };
 
-/// Groups a comparison's regressions by what probably changed together: times, peaks,
-/// leaks and outputs apart, devices apart. A bisection may split a group later. Improvements
-/// (effect not above 0) are left out.
+/// Groups a comparison's regressions by what probably changed together: times of workloads, times
+/// of operators, peaks, leaks and outputs apart, devices apart. A bisection may split a group
+/// later. Improvements (effect not above 0) are left out.
 std::vector<Group> group(std::span<const Change> changes);
 
 }  // namespace torchwatch::detect

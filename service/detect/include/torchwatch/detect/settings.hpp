@@ -6,10 +6,11 @@ namespace torchwatch::detect {
 
 /// What counts as a change. Changes are candidate / baseline - 1.
 struct Settings {
-  double threshold = 0.07;   ///< the size of change that must be found
-  double gate = 0.06;        ///< the estimate must reach this; lies below the threshold
-  double confidence = 0.99;  ///< confidence of the printed intervals
-  double alpha = 1e-5;       ///< chance of confirming an unchanged series, before screening
+  double threshold = 0.07;          ///< the size of change that must be found
+  double gate = 0.06;               ///< the estimate must reach this; lies below the threshold
+  double operator_threshold = 0.2;  ///< the threshold of an operator's time
+  double confidence = 0.99;         ///< confidence of the printed intervals
+  double alpha = 1e-5;              ///< chance of confirming an unchanged series, before screening
   /// Expected spread of one pair's log-ratio before anything is measured, the same for all series
   /// with a threshold of 7 %; with another one in proportion.
   /// A spread learned from a series' earlier comparisons took more runs (see the README).
@@ -37,5 +38,8 @@ double alpha_of_budget(double false_incidents_per_year, int series);
 /// Returns the settings with the threshold and the floor of exact series in the place of the
 /// others.
 Settings settings_of_exact(Settings);
+
+/// Returns the settings with the threshold of an operator's time in the place of the others.
+Settings settings_of_operator(Settings);
 
 }  // namespace torchwatch::detect

@@ -6,15 +6,13 @@
 #include <vector>
 
 #include "torchwatch/operators/operator_changes.hpp"
+#include "torchwatch/runs/operator_runs.hpp"
 #include "torchwatch/storage/rows.hpp"
-
-namespace torchwatch::storage {
-class Database;
-}
 
 namespace torchwatch::operators {
 
-/// Returns the benchmark of an incident whose time grew most; nothing where no time did.
+/// Returns the benchmark of an incident whose time grew most, or that of the operator whose time
+/// did; nothing where no time did.
 std::optional<Benchmark> slowest_benchmark(const storage::IncidentRow&);
 
 /// Returns the benchmark in which an incident's operators are watched: the slowest of those on a
@@ -28,6 +26,12 @@ int pairs_worth(const storage::IncidentRow&);
 /// The slot of a run that watches the operators, in the incident's comparison. `side`: "baseline"
 /// or "candidate".
 std::string slot_of(const Benchmark&, int pair, const std::string& side);
+
+/// How the slots begin in which operators are watched, of all benchmarks.
+std::string slots_of_all();
+
+/// Returns the pairs that runs in those slots make, as far as both runs of each are there.
+WatchedPairs pairs_of(const Benchmark&, const std::vector<storage::OperatorRun>&);
 
 /// What operators take before and after an incident.
 struct Attribution {

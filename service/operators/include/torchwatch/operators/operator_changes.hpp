@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "torchwatch/records/run_result.hpp"
+#include "torchwatch/records/vocabulary.hpp"
 
 namespace torchwatch::operators {
 
@@ -15,6 +16,14 @@ using Figures = std::map<std::string, OperatorFigures>;  ///< by operator
 struct Pair {
   Figures before = {};
   Figures after = {};
+};
+
+/// The pairs of one whole workload.
+struct WatchedPairs {
+  Benchmark benchmark = {};
+  std::vector<Pair> pairs = {};
+  double iteration_ns = 0;  ///< before, without watching; medians
+  double watched_ns = 0;    ///< before, with it
 };
 
 /// What one operator takes of an iteration with the build before and with the one after.

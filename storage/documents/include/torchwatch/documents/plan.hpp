@@ -30,20 +30,30 @@ struct Plan {
   bool outputs = false;  ///< what the suite's own workloads compute is compared, too
   /// The metrics that each external workload states. All others state those of their device.
   std::map<std::string, std::vector<Metric>> stated = {};
+  /// How many operators of the suite were looked at for suspects; 0: they were not. The benchmarks
+  /// of suspects are in `benchmarks`, behind all others.
+  int watched_operators = 0;
 
   bool operator==(const Plan&) const = default;
 };
 
-/// Writes none of `planted_slowdown`, `outputs` and `stated` where there is none, as before there
-/// were any.
+/// Writes none of `planted_slowdown`, `outputs`, `stated` and `watched_operators` where there is
+/// none, as before there were any.
 void to_json(nlohmann::json&, const Plan&);
 void from_json(const nlohmann::json&, Plan&);
 
 /// Returns the metrics that a run of the benchmark in that pass states.
 std::vector<Metric> metrics_of(const Plan&, const Benchmark&, Pass);
 /// Returns whether the benchmark is measured in that pass: external workloads may state nothing of
-/// it.
+/// it, and an operator is timed alone.
 bool has_pass(const Plan&, const Benchmark&, Pass);
+
+/// Returns the number of series that the plan judges: the metrics of each benchmark's device, and
+/// the operators that were looked at for suspects.
+int series_count(const Plan&);
+
+/// Returns the names of the plan's workloads, each once, in order.
+std::vector<std::string> workloads_of(const Plan&);
 
 std::string to_json(const Plan&);
 /// Reads a stored plan. Errors: corrupt.

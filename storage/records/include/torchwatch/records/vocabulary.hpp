@@ -80,12 +80,14 @@ std::string to_string(Configuration);
 Result<Configuration> parse_configuration(std::string_view);
 
 /// What may vary of a workload beside its configuration. Written "default" or, for what differs
-/// from the default, "bf16,batch=8,threads=2".
+/// from the default, "bf16,batch=8,threads=2". With an operator it is that operator's self time in
+/// the workload that is measured, and nothing else: "operator=aten::gelu".
 struct Variant {
   Precision precision = Precision::fp32;
   Backend backend = Backend::eager;
-  int batch = 0;    ///< 0: the preset's default
-  int threads = 0;  ///< 0: the machine's default (see [measure] threads)
+  int batch = 0;                   ///< 0: the preset's default
+  int threads = 0;                 ///< 0: the machine's default (see [measure] threads)
+  std::string operator_name = {};  ///< "aten::gelu"; empty: the whole workload
   auto operator<=>(const Variant&) const = default;
 };
 std::string to_string(const Variant&);
@@ -100,6 +102,11 @@ struct Benchmark {
 };
 std::string to_string(
     const Benchmark&);  ///< "resnet18 cpu-train", with the variant where not default
+/// Whether an operator in the workload is measured, and not the workload.
+bool is_of_operator(const Benchmark&);
+/// The whole workload that the operator is measured in; the same benchmark where it has no
+/// operator.
+Benchmark whole_of(Benchmark);
 
 /// A benchmark and one metric of it: what gets a verdict. With a machine class it is a series.
 struct Series {
@@ -116,7 +123,7 @@ bool is_judged(Metric);
 Metric shown_with(Metric);
 /// The metrics that are shown beside a judged one.
 std::vector<Metric> metrics_beside(Metric);
-/// The metrics that runs on that device state and that are judged.
+/// The metrics that runs on that device state and that are judged, of a whole workload.
 const std::vector<Metric>& judged_metrics_of(Device);
 /// The pass whose result carries the metric.
 Pass pass_of(Metric);
