@@ -80,6 +80,35 @@ struct Tally {
   }
 };
 
+/// The share of an iteration that an operator takes in the middle of its runs.
+double usual_share(const Recorded& recorded, const std::string& name) {
+  std::vector<std::int64_t> self_ns;
+  for (const auto& pair : recorded.pairs) {
+    const auto found = pair.before.find(name);
+    if (found != pair.before.end()) self_ns.push_back(found->second.self_ns);
+  }
+  return static_cast<double>(median(self_ns)) / recorded.iteration_ns;
+}
+
+/// Forgets operators that no run can show as large enough to be judged.
+void forget_small(Recorded& recorded) {
+  const auto is_small = [&](const auto& each) {
+    return usual_share(recorded, each.first) < operators::kShareJudged / 3;
+  };
+  std::set<std::string> small;
+  for (const auto& pair : recorded.pairs) {
+    for (const auto& each : pair.before) {
+      if (is_small(each)) small.insert(each.first);
+    }
+  }
+  for (auto& pair : recorded.pairs) {
+    for (const auto& name : small) {
+      pair.before.erase(name);
+      pair.after.erase(name);
+    }
+  }
+}
+
 /// Reads the pairs by workload, without the operator that each case made slower.
 std::vector<Recorded> recorded_in(const std::string& file) {
   std::map<Benchmark, Recorded> all;
@@ -97,7 +126,10 @@ std::vector<Recorded> recorded_in(const std::string& file) {
     }
   }
   std::vector<Recorded> list;
-  for (auto& [benchmark, of] : all) list.push_back(std::move(of));
+  for (auto& [benchmark, of] : all) {
+    forget_small(of);
+    list.push_back(std::move(of));
+  }
   return list;
 }
 
@@ -228,16 +260,6 @@ class Nightly {
   Random& random_;
   std::vector<operators::WatchedPairs> watched_;
 };
-
-/// The share of an iteration that an operator takes in the middle of its runs.
-double usual_share(const Recorded& recorded, const std::string& name) {
-  std::vector<std::int64_t> self_ns;
-  for (const auto& pair : recorded.pairs) {
-    const auto found = pair.before.find(name);
-    if (found != pair.before.end()) self_ns.push_back(found->second.self_ns);
-  }
-  return static_cast<double>(median(self_ns)) / recorded.iteration_ns;
-}
 
 /// Every operator that takes kShare of some workload: once slower in all, and once in each of
 /// these.

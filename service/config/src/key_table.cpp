@@ -216,8 +216,9 @@ void add_judging(std::vector<Key>& table) {
           "benchmark, which must be found. 0: never."));
   table.push_back(key("detect", "operators", &C::detect, &C::Detect::operators, Allowed<bool>{},
                       "Also look for single operators of LibTorch that got slower, in each nightly "
-                      "and on CPUs: two more runs of each benchmark. A change too small to show in "
-                      "any workload becomes an incident of the operator, with a search."));
+                      "and on CPUs: two more runs of every other benchmark or so. A change too "
+                      "small to show in any workload becomes an incident of the operator, with a "
+                      "search."));
   table.push_back(key("detect", "operator_threshold", &C::detect, &C::Detect::operator_threshold,
                       share_between(0.05, 2.0),
                       "The size of change of an operator's own time to find. It takes at least 2 % "

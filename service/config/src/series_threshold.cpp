@@ -51,6 +51,7 @@ const SeriesThreshold* entry_for(const std::vector<SeriesThreshold>& entries,
 
 ThresholdOf threshold_ratios(const Config& config) {
   return [detect = config.detect](const Series& series, bool is_exact) {
+    if (is_of_operator(series.benchmark)) return 1 + detect.operator_threshold;
     const double common = is_exact ? detect.exact_threshold : detect.threshold;
     const auto* own = entry_for(detect.thresholds, series);
     if (own == nullptr) return 1 + common;

@@ -182,3 +182,39 @@ TEST_CASE("a look at operators that is stopped continues where it was") {
   CHECK(day.incidents(done).size() == 1);
   CHECK(day->attempts_of({OwnerKind::comparison, done.id}, true).size() <= 14);
 }
+
+TEST_CASE("an operator that is as fast as before closes its incident by a recheck") {
+  OperatorDay day("operator dlrm cpu-infer aten::cat 1.5");
+  const auto first = day.carry_out();
+  REQUIRE(day.incidents(first).size() == 1);
+  day->day.publish("2026-08-18", day->day.commits().back(), "noise 0.01\n# mended");
+  day.carry_out();
+  const auto incident =
+      storage::IncidentStore(day->database()).get(day.incidents(first)[0].id).value();
+  CHECK(incident.state == storage::IncidentState::closed);
+  REQUIRE(incident.decisions.size() == 1);
+  CHECK_THAT(incident.decisions[0].decision.reason,
+             Contains("a recheck, found nothing of it left"));
+}
+
+TEST_CASE("a person compares one operator of a workload, and learns where it is not called") {
+  OperatorDay day("operator dlrm cpu-infer aten::cat 1.5");
+  const auto nightly = day.carry_out();
+  const auto asked = [&](const std::string& name) {
+    auto services = day->services();
+    const auto row =
+        nightly::open_requested_comparison(services, nightly.candidate, *nightly.baseline, false,
+                                           {.workloads = {"dlrm"},
+                                            .configurations = {{Device::cpu, Mode::infer}},
+                                            .variants = {{.operator_name = name}}})
+            .value();
+    return day.verdicts(nightly::carry_out_comparison(services, row, {}).value());
+  };
+  const auto found = asked("aten::cat");
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].verdict == Verdict::regressed);
+  const auto unknown = asked("aten::gelu");
+  REQUIRE(unknown.size() == 1);
+  CHECK(unknown[0].verdict == Verdict::unsupported);
+  CHECK_THAT(unknown[0].reason, Contains("does not call aten::gelu"));
+}

@@ -76,6 +76,13 @@ TEST_CASE("a series counts from the last entry that fits it, and exact values fr
                                              Metric::output_difference}) == nullptr);
 }
 
+TEST_CASE("an operator has its own threshold, whatever its workload has") {
+  const auto config = read("operator_threshold = 0.3\nthresholds = [\"time dlrm 0.5\"]\n").value();
+  Benchmark benchmark{"dlrm", {Device::cpu, Mode::train}, {}};
+  benchmark.variant.operator_name = "aten::add_";
+  CHECK(threshold_ratios(config)({benchmark, Metric::time}, false) == Approx(1.3));
+}
+
 TEST_CASE("a threshold of any configuration may say so or leave it out") {
   const auto left_out = config::parse_series_threshold("time resnet18 0.1").value();
   CHECK((config::parse_series_threshold("time resnet18 * 0.1").value() == left_out));
