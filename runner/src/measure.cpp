@@ -239,18 +239,17 @@ models::Setup setup_of(const Request& request) {
 }
 
 std::string unsupported_reason(const models::Definition& definition, const Request& request) {
-  const auto& variant = request.benchmark.variant;
-  if (variant.backend == Backend::aot_inductor && request.package.empty()) {
+  const bool is_package = request.benchmark.variant.backend == Backend::aot_inductor;
+  const bool on_gpu = request.benchmark.configuration.device == Device::cuda;
+  if (is_package && request.package.empty()) {
     return "backend aot_inductor runs a package, and the request names none";
   }
-  if (request.benchmark.configuration.device == Device::cuda && !cuda_is_available()) {
-    return no_device_reason();
-  }
+  if (on_gpu && !cuda_is_available()) return no_device_reason();
   if (request.zero_gradients && request.benchmark.configuration.mode == Mode::infer) {
     return "inference clears no gradients";
   }
-  if (is_of_operator(request.benchmark) && variant.backend == Backend::aot_inductor) {
-    return "a package of aot_inductor is one kernel: its operators are not timed";
+  if (is_of_operator(request.benchmark) && (on_gpu || is_package)) {
+    return "operators are timed on a CPU alone, and not within a package of aot_inductor";
   }
   return models::unsupported_reason(definition, setup_of(request));
 }

@@ -80,16 +80,12 @@ Status read_operators(ObjectReader& in, Request& request) {
 Status read_operator(ObjectReader& in, Request& request) {
   TW_TRY(const auto name, in.text("operator", kOperatorBytesMax, ""));
   if (name.empty()) return {};
-  auto& benchmark = request.benchmark;
   if (request.pass != Pass::timing) {
     return in.wrong("operator", "is for the pass \"timing\" alone");
   }
-  if (benchmark.configuration.device != Device::cpu) {
-    return in.wrong("operator", "is for the device \"cpu\" alone");
-  }
   const auto variant = parse_variant("operator=" + name);
   if (!variant) return in.wrong("operator", variant.error().text());
-  benchmark.variant.operator_name = variant->operator_name;
+  request.benchmark.variant.operator_name = variant->operator_name;
   return {};
 }
 

@@ -60,6 +60,9 @@ Plan make_plan(const config::Config& config, const std::vector<std::string>& wor
       if (!is_measured_in(config, workload, configuration)) continue;
       for (const auto& variant : config.suite.variants) {
         const Benchmark benchmark{workload, configuration, variant};
+        const bool states_operators =
+            configuration.device == Device::cpu && external_workload(config, workload) == nullptr;
+        if (is_of_operator(benchmark) && !states_operators) continue;
         const bool is_named_twice =
             std::ranges::find(plan.benchmarks, benchmark) != plan.benchmarks.end();
         if (!is_named_twice) plan.benchmarks.push_back(benchmark);
@@ -71,7 +74,7 @@ Plan make_plan(const config::Config& config, const std::vector<std::string>& wor
 
 protocol::Request request_for(const Plan& plan, const Benchmark& benchmark, Pass pass) {
   protocol::Request request;
-  request.benchmark = benchmark;
+  request.benchmark = pass == Pass::timing ? benchmark : whole_of(benchmark);
   if (request.benchmark.variant.threads == 0) request.benchmark.variant.threads = plan.threads;
   request.pass = pass;
   request.preset = plan.preset;

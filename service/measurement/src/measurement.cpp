@@ -1,5 +1,6 @@
 #include "torchwatch/measurement/measurement.hpp"
 
+#include <algorithm>
 #include <map>
 #include <utility>
 
@@ -42,6 +43,16 @@ std::vector<MeasuredFigure> figures(const Benchmark& benchmark, Pass pass,
   return result;
 }
 
+/// The plan's benchmarks, with the workload, once, in the place of its operators.
+std::vector<Benchmark> whole_workloads_of(const comparison::Plan& plan) {
+  std::vector<Benchmark> whole;
+  for (const auto& benchmark : plan.benchmarks) {
+    const auto one = whole_of(benchmark);
+    if (std::ranges::find(whole, one) == whole.end()) whole.push_back(one);
+  }
+  return whole;
+}
+
 /// How many benchmarks and passes a plan measures.
 int portions_of(const comparison::Plan& plan) {
   int count = 0;
@@ -80,7 +91,7 @@ Result<std::vector<MeasuredFigure>> measure_build(comparison::Services& services
 Result<std::vector<Observed>> observe_build(comparison::Services& services, storage::Id build,
                                             const comparison::Plan& plan, Pass pass,
                                             std::stop_token stop) {
-  return observe_build(services, build, plan, plan.benchmarks, pass, std::move(stop));
+  return observe_build(services, build, plan, whole_workloads_of(plan), pass, std::move(stop));
 }
 
 Result<std::vector<Observed>> observe_build(comparison::Services& services, storage::Id build,

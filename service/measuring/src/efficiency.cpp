@@ -73,8 +73,9 @@ Result<std::vector<Efficiency>> efficiency_of(
     if (figure.series.metric != Metric::time || figure.status != RunStatus::ok) continue;
     // Nobody counts the operations of a program of somebody's own.
     if (plan.stated.contains(figure.series.benchmark.workload)) continue;
-    // Nor those of a package, which calls few operators.
+    // Nor those of a package, which calls few operators, and of an operator.
     if (figure.series.benchmark.variant.backend == Backend::aot_inductor) continue;
+    if (is_of_operator(figure.series.benchmark)) continue;
     Efficiency one;
     one.benchmark = figure.series.benchmark;
     TW_TRY(one.flops_per_iteration, runs.flops_per_iteration(one.benchmark));

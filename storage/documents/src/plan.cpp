@@ -60,7 +60,8 @@ std::vector<Metric> metrics_of(const Plan& plan, const Benchmark& benchmark, Pas
 }
 
 bool has_pass(const Plan& plan, const Benchmark& benchmark, Pass pass) {
-  return !metrics_of(plan, benchmark, pass).empty();
+  if (is_of_operator(benchmark)) return pass == Pass::timing;
+  return !plan.stated.contains(benchmark.workload) || !metrics_of(plan, benchmark, pass).empty();
 }
 
 int series_count(const Plan& plan) {

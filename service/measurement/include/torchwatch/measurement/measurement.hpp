@@ -40,8 +40,9 @@ struct Observed {
   std::map<std::string, std::int64_t> operators = {};  ///< coverage pass: their calls
 };
 
-/// Runs one fresh process for each benchmark of the plan in a pass that times nothing, coverage or
-/// profile, and stores them as measure_build does. Errors: as of measure_build.
+/// Runs one fresh process for each benchmark of the plan, with the whole workload in the place of
+/// an operator, in a pass that times nothing, coverage or profile, and stores them as measure_build
+/// does. Errors: as of measure_build.
 Result<std::vector<Observed>> observe_build(comparison::Services&, storage::Id build,
                                             const comparison::Plan&, Pass, std::stop_token stop);
 /// The same for some of the plan's benchmarks, with the runner of the whole plan.
