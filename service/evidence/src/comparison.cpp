@@ -63,12 +63,15 @@ void sort_rows(std::vector<HeatRow>& rows, HeatOrder order) {
 
 using Verdicts = std::vector<const VerdictRow*>;
 
-/// Those of one metric, by workload and variant.
+/// Those of one metric, by workload and variant; of operators, where nothing else was measured: they
+/// count in no mean of workloads.
 Verdicts sorted_on(Metric metric, const std::vector<VerdictRow>& rows) {
   Verdicts verdicts;
   for (const auto& row : rows) {
     if (row.series.metric == metric) verdicts.push_back(&row);
   }
+  const auto is_operators = [](const auto* row) { return is_of_operator(row->series.benchmark); };
+  if (!std::ranges::all_of(verdicts, is_operators)) std::erase_if(verdicts, is_operators);
   std::ranges::sort(verdicts, {}, [](const auto* row) {
     const auto& benchmark = row->series.benchmark;
     return std::tie(benchmark.workload, benchmark.variant, benchmark.configuration);

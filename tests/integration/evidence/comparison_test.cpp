@@ -42,6 +42,20 @@ drawing::HeatMap heat_map(EvidenceRows& rows, const storage::ComparisonRow& row,
 
 }  // namespace
 
+TEST_CASE("an operator stands in no map of models, unless nothing else was measured") {
+  Judged rows;
+  auto of_operator = kResnet;
+  of_operator.benchmark.variant.operator_name = "aten::add_";
+  const auto before = heat_map(rows, rows.row, Metric::time).rows.size();
+  rows.add_verdict(rows.row.id, of_operator, Verdict::regressed, 1.5);
+  CHECK(heat_map(rows, rows.row, Metric::time).rows.size() == before);
+  const auto alone = rows.add_comparison(rows.baseline, rows.candidate);
+  rows.add_verdict(alone.id, of_operator, Verdict::regressed, 1.5);
+  const auto map = heat_map(rows, alone, Metric::time);
+  REQUIRE(map.rows.size() == 1);
+  CHECK(map.rows[0].workload == "resnet18 operator=aten::add_");
+}
+
 TEST_CASE("a forest has the changes with a ratio, the largest first") {
   Judged rows;
   rows.context.links.series = [](const Series& series) { return "s/" + to_string(series); };
