@@ -62,7 +62,9 @@ Result<html::Fragment> multiples_section(const storage::ComparisonRow& row, cons
   if (map.rows.empty() || map.configurations.empty()) return html::Fragment();
   const auto& first = map.configurations.front();
   const auto wanted = shown.configuration.empty() ? first : shown.configuration;
-  TW_TRY_VOID(check_choice("configuration", wanted, map.configurations));
+  // Which there are, no description of the API can say: it is not there, rather than wrong.
+  const auto is_there = check_choice("configuration", wanted, map.configurations);
+  if (!is_there) return fail(is_there.error().as(ErrorCode::not_found));
   TW_TRY(const auto configuration, parse_configuration(wanted));
   const auto context = context_of(view);
   TW_TRY(const auto sparklines,

@@ -249,7 +249,7 @@ TEST_CASE("small pictures of one configuration stand below the heat map, and oth
   CHECK_THAT(page, Contains("?configuration=cpu-infer"));
   CHECK_THAT(api.page("/comparisons/1?configuration=cpu-infer"),
              Contains("cpu-infer: the past of each model"));
-  CHECK(api.get("/comparisons/1?configuration=cuda-train").status == 400);
+  CHECK(api.get("/comparisons/1?configuration=cuda-train").status == 404);
   CHECK_THAT(api.get("/comparisons/1.md").text, Contains("cpu-train: the past of each model"));
 }
 
