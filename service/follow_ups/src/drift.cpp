@@ -104,6 +104,7 @@ Result<std::map<Part, std::vector<Benchmark>>> drift_benchmarks(
   for (const auto& benchmark : nightly.plan.benchmarks) {
     std::map<std::size_t, std::vector<Pass>> passes;
     for (const auto pass : nightly.plan.passes) {
+      if (!has_pass(nightly.plan, benchmark, pass)) continue;
       const auto change = known.find({benchmark, pass});
       passes[change == known.end() ? oldest : std::min(oldest, change->second)].push_back(pass);
     }

@@ -49,6 +49,7 @@ comparison::Plan plan_of_recheck(const comparison::Plan& nightly, const Incident
   auto plan = nightly;
   plan.benchmarks.clear();
   plan.passes.clear();
+  plan.watched_operators = 0;
   plan.outputs = incident.kind == IncidentKind::result;
   for (const auto& each : incident.series) {
     const auto& [benchmark, metric] = each.series;

@@ -208,7 +208,7 @@ Result<ComparisonRow> judge_comparison(comparison::Services& services,
   const auto& row = comparison.row;
   TW_TRY(const auto schedule, comparison::replay(services, comparison));
   auto judged = judged_by(schedule, row.purpose);
-  TW_TRY_VOID(tracing::clear_moved_operators(services.database, comparison, judged));
+  TW_TRY_VOID(tracing::clear_moved_operators(services, comparison, judged));
   TW_TRY(const auto before, triage::nightly_before(services, row));
   triage::ComparisonSummary summary;
   if (before) {

@@ -15,6 +15,10 @@ constexpr double kAloneFactor = 1.5;
 /// The share of an operator's growth that others must have given up.
 constexpr double kMovedLeast = 0.5;
 
+/// The share of its own time by which one that gave something up takes less: work that left it, and
+/// not that it got a little faster.
+constexpr double kGivenUpLeast = 0.1;
+
 /// An operator in one workload.
 struct InWorkload {
   const WatchedPairs* of = nullptr;
@@ -32,7 +36,7 @@ std::set<std::string> names_of(const WatchedPairs& watched) {
   std::set<std::string> names;
   for (const auto& pair : watched.pairs) {
     for (const auto& [name, figures] : pair.before) {
-      if (name != kOutsideOperators) names.insert(name);
+      if (parse_variant("operator=" + name)) names.insert(name);
     }
   }
   return names;
@@ -102,6 +106,11 @@ Screened screen(const std::vector<WatchedPairs>& watched, double least) {
   return screened;
 }
 
+static bool gave_time_up(const Change& change) {
+  if (change.name == kOutsideOperators || change.high_ns >= 0) return false;
+  return -change.difference_ns >= kGivenUpLeast * static_cast<double>(change.before.self_ns);
+}
+
 std::optional<std::string> moved_from(const std::vector<Pair>& pairs, const std::string& name) {
   const auto changes = changes_in(pairs);
   const auto grown = std::ranges::find(changes, name, &Change::name);
@@ -109,7 +118,7 @@ std::optional<std::string> moved_from(const std::vector<Pair>& pairs, const std:
   double given_up = 0;
   const Change* most = nullptr;
   for (const auto& change : changes) {
-    if (change.high_ns >= 0) continue;
+    if (!gave_time_up(change)) continue;
     given_up -= change.difference_ns;
     if (most == nullptr) most = &change;
   }

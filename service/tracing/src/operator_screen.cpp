@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "ending.hpp"
 #include "operator_pairs.hpp"
 #include "torchwatch/figures/figures.hpp"
 #include "torchwatch/operators/attribution.hpp"
@@ -158,6 +159,8 @@ Result<std::vector<operators::Pair>> confirming_pairs(storage::Database& databas
   TW_TRY(const auto runs, storage::operator_runs_of(database, comparison.row.id, slots));
   std::map<std::string, const storage::OperatorRun*> by_slot;
   for (const auto& run : runs) by_slot[run.slot] = &run;
+  // Which of the first two blocks comes first is drawn (Schedule::first_index).
+  if (!by_slot.contains(first)) block.index = 1;
   std::vector<operators::Pair> pairs;
   for (;; ++block.index) {
     for (int position = 0; position < comparison::Block::kRuns; position += 2) {
@@ -177,10 +180,11 @@ Result<std::vector<operators::Pair>> confirming_pairs(storage::Database& databas
 Result<bool> screen_operators(comparison::Services& services, Comparison& comparison,
                               const comparison::ComparedBuilds& builds, std::stop_token stop) {
   if (!is_due(services.config, comparison)) return false;
-  services.progress.phase_started("looking at single operators");
   TW_TRY(const auto schedule, comparison::replay(services, comparison));
   TW_TRY(const auto benchmarks, enough_of(services.database, comparison.row.id,
                                           watched_benchmarks(comparison.plan, schedule.judged())));
+  if (benchmarks.empty()) return false;
+  services.progress.phase_started("looking at single operators");
   comparison::RunRecorder recorder(services, {storage::OwnerKind::comparison, comparison.row.id});
   TW_TRY_VOID(recorder.free_slots());
   TW_TRY(const auto past, recorder.past_runs());
@@ -190,10 +194,17 @@ Result<bool> screen_operators(comparison::Services& services, Comparison& compar
   auto screened = screening.screen(watch, stop);
   if (!screened) {
     TW_TRY_VOID(recorder.free_slots());
-    return fail(screened.error());
+    if (ends_work(screened.error())) return fail(screened.error());
+    // The workloads are measured: their verdicts wait for no operator.
+    services.progress.log("single operators are not looked at: " + screened.error().text());
+    return false;
   }
   note(services.progress, *screened);
-  if (screened->suspects.size() > kSuspectsMax) screened->suspects.resize(kSuspectsMax);
+  if (screened->suspects.size() > kSuspectsMax) {
+    services.progress.log("only the " + std::to_string(kSuspectsMax) +
+                          " suspects that changed most are measured");
+    screened->suspects.resize(kSuspectsMax);
+  }
   auto& plan = comparison.plan;
   plan.watched_operators = std::max(1, screened->operators);
   for (const auto& suspect : screened->suspects) {
@@ -206,16 +217,18 @@ Result<bool> screen_operators(comparison::Services& services, Comparison& compar
   return true;
 }
 
-Status clear_moved_operators(storage::Database& database, const Comparison& comparison,
+Status clear_moved_operators(comparison::Services& services, const Comparison& comparison,
                              std::vector<comparison::JudgedSeries>& judged) {
+  if (comparison.row.purpose != storage::Purpose::nightly) return {};
   for (auto& [verdict, lost] : judged) {
     const auto& benchmark = verdict.series.benchmark;
     if (verdict.verdict != Verdict::regressed || !is_of_operator(benchmark)) continue;
-    TW_TRY(const auto pairs, confirming_pairs(database, comparison, benchmark));
+    TW_TRY(const auto pairs, confirming_pairs(services.database, comparison, benchmark));
     const auto moved = operators::moved_from(pairs, benchmark.variant.operator_name);
     if (!moved) continue;
     verdict.verdict = Verdict::unchanged;
     verdict.reason = *moved;
+    services.progress.log(to_string(verdict.series) + " is unchanged: " + *moved);
   }
   return {};
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "ending.hpp"
 #include "operator_watch.hpp"
 #include "torchwatch/figures/figures.hpp"
 #include "torchwatch/measurement/measurement.hpp"
@@ -20,11 +21,6 @@ using Benchmarks = std::vector<Benchmark>;
 
 /// What waits behind a comparison waits for at most ten runs more.
 constexpr std::size_t kBenchmarksMax = 5;
-
-/// Whether the work as a whole must end, and not only what failed.
-bool ends_work(const Error& error) {
-  return error.code == ErrorCode::cancelled || error.code == ErrorCode::damaged;
-}
 
 /// The newest profile of a benchmark with a build, if its trace is kept.
 Result<std::optional<IncidentTrace>> kept(storage::Database& database, const config::Config& config,

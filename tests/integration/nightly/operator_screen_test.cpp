@@ -116,13 +116,33 @@ TEST_CASE("an operator that got slower everywhere is judged in one workload") {
 }
 
 TEST_CASE("an operator whose time another one gave up opens nothing, and the verdict says why") {
-  OperatorDay day("operator dlrm cpu-infer aten::cat 1.5\noperator dlrm cpu-infer aten::addmm 0.9");
+  OperatorDay day("operator dlrm cpu-infer aten::cat 1.5\noperator dlrm cpu-infer aten::addmm 0.8");
   const auto comparison = day.carry_out();
   CHECK(day.incidents(comparison).empty());
   const auto verdict = of_operator(day.verdicts(comparison), "aten::cat");
   REQUIRE(verdict);
   CHECK(verdict->verdict == Verdict::unchanged);
   CHECK_THAT(verdict->reason, Contains("its time moved from aten::addmm, which takes -"));
+}
+
+TEST_CASE("time that moved is seen whichever block a comparison begins with") {
+  OperatorDay day("# nothing");
+  day.carry_out();
+  double cat = 1;
+  double addmm = 1;
+  for (const auto* name : {"2026-08-18", "2026-08-19", "2026-08-20", "2026-08-21"}) {
+    cat *= 1.5;
+    addmm *= 0.8;
+    day->day.publish(name, day->day.commits().back(),
+                     "noise 0.01\noperator dlrm cpu-infer aten::cat " + std::to_string(cat) +
+                         "\noperator dlrm cpu-infer aten::addmm " + std::to_string(addmm));
+    const auto comparison = day.carry_out();
+    INFO("comparison " << comparison.id);
+    CHECK(day.incidents(comparison).empty());
+    const auto verdict = of_operator(day.verdicts(comparison), "aten::cat");
+    REQUIRE(verdict);
+    CHECK_THAT(verdict->reason, Contains("its time moved from aten::addmm"));
+  }
 }
 
 TEST_CASE("a day without a change costs two runs of each workload, and opens nothing") {

@@ -102,6 +102,19 @@ TEST_CASE("time that another operator gave up has moved, and time that none did 
   CHECK_FALSE(moved_from({}, "aten::a"));
 }
 
+TEST_CASE("an operator that got a little faster gave no time up, however much it takes") {
+  const std::map<std::string, Times> faster{{"aten::a", {20'000, 26'000}},
+                                            {"aten::b", {600'000, 585'000}}};
+  CHECK_FALSE(moved_from(watched("a", faster, 4).pairs, "aten::a"));
+  const std::map<std::string, Times> outside{{"aten::a", {200'000, 260'000}},
+                                             {kOutsideOperators, {300'000, 200'000}}};
+  CHECK_FALSE(moved_from(watched("a", outside, 4).pairs, "aten::a"));
+}
+
+TEST_CASE("a name that no variant can have is not judged") {
+  CHECK(screen({watched("a", {{"a::b::c", {100'000, 200'000}}})}, kLeast).operators == 0);
+}
+
 TEST_CASE("two pairs are too few to say that time moved") {
   const std::map<std::string, Times> moved{{"aten::a", {200'000, 260'000}},
                                            {"aten::b", {300'000, 240'000}}};

@@ -33,12 +33,13 @@ struct Screened {
 /// of an operator is pooled over all workloads in which it takes kShareJudged: it is a suspect
 /// where the median of its changes reaches `least`, or where that of a single workload reaches half
 /// as much again, as what happens for one shape of its inputs does in few. Never one is what lies
-/// outside of operators, and what a build does not call. Pure.
+/// outside of operators, what a build does not call, and what no variant can name. Pure.
 Screened screen(const std::vector<WatchedPairs>&, double least);
 
 /// Whether the time that an operator takes more was taken by others before: the work was given
-/// another name, or split otherwise. That is so where operators that certainly take less make up
-/// for half of it or more. `pairs` are of the workload in which it is judged. Pure.
+/// another name, or split otherwise. That is so where operators that certainly take less, each by a
+/// tenth of its own time, make up for half of it or more. `pairs` are of the workload in which it
+/// is judged. Pure.
 std::optional<std::string> moved_from(const std::vector<Pair>& pairs, const std::string& name);
 
 }  // namespace torchwatch::operators

@@ -19,9 +19,10 @@ namespace torchwatch::tracing {
 Result<bool> screen_operators(comparison::Services&, comparison::Comparison&,
                               const comparison::ComparedBuilds&, std::stop_token stop);
 
-/// Clears operators that regressed only because others gave their time up: such a verdict is
-/// unchanged, and its reason says from where the time moved. Errors: of storage.
-Status clear_moved_operators(storage::Database&, const comparison::Comparison&,
+/// Clears operators of a nightly that regressed only because others gave their time up: such a
+/// verdict is unchanged, and its reason, which is logged, says from where the time moved. Errors:
+/// of storage.
+Status clear_moved_operators(comparison::Services&, const comparison::Comparison&,
                              std::vector<comparison::JudgedSeries>&);
 
 }  // namespace torchwatch::tracing
