@@ -9,8 +9,8 @@ namespace {
 
 const std::vector<std::string> kFigures = {"time", "time-at-least", "peak",  "leak",
                                            "heap", "retain",        "result"};
-const std::vector<std::string> kTold = {"unsupported", "failed",     "crowded",
-                                        "unwatched",   "no-outputs", "operator"};
+const std::vector<std::string> kTold = {"unsupported", "failed",   "crowded", "unwatched",
+                                        "no-outputs",  "operator", "uncalled"};
 const std::vector<std::string> kMisdeeds = {"crash", "hang", "flood",  "lie",   "cut",
                                             "stale", "huge", "silent", "exit-1"};
 

@@ -129,6 +129,9 @@ std::optional<BenchmarkSchedule::Step> BenchmarkSchedule::failed(const Runs& run
   const auto reason = first_reason(worse);
   const auto with = words_of_sides(schedule_.compares_settings_);
   if (baseline_ok == 0 && candidate_ok == 0) return all_metrics(verdict, reason, runs, false);
+  // One that is called no more, or anew, has no ratio and is not lost: work may have another name.
+  const bool is_renamed = unsupported && is_of_operator(benchmark_);
+  if (is_renamed) return all_metrics(verdict, "not called with each build: " + reason, runs, false);
   if (candidate_ok == 0 && baseline_ok == total) {
     return all_metrics(
         verdict, "runs with " + with.baseline + " and not with " + with.candidate + ": " + reason,

@@ -221,8 +221,8 @@ void add_judging(std::vector<Key>& table) {
                       "search."));
   table.push_back(key("detect", "operator_threshold", &C::detect, &C::Detect::operator_threshold,
                       share_between(0.05, 2.0),
-                      "The size of change of an operator's own time to find. It takes at least 2 % "
-                      "of an iteration of some workload."));
+                      "The size of change of an operator's own time to find. Operators that take "
+                      "1.5 % of an iteration or more are judged."));
   table.push_back(key("detect", "incident_traces", &C::detect, &C::Detect::incident_traces,
                       Allowed<bool>{},
                       "Make a trace of each build for an incident that is about time, and watch "

@@ -196,6 +196,7 @@ void mark_newly_failing(const std::vector<VerdictRow>& before,
       continue;
     }
     const auto& series = now.series;
+    if (is_of_operator(series.benchmark)) continue;  // it may have another name
     lost = std::ranges::any_of(before, [&](const VerdictRow& then) {
       return had_value(then) && is_same_pass(then.series, series);
     });

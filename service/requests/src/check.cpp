@@ -6,6 +6,7 @@
 
 #include "torchwatch/builds/tree.hpp"
 #include "torchwatch/channel/channel.hpp"
+#include "torchwatch/comparison/external_workloads.hpp"
 #include "torchwatch/documents/study.hpp"
 #include "torchwatch/documents/vocabulary_json.hpp"
 #include "torchwatch/history/commit_history.hpp"
@@ -226,6 +227,27 @@ bool states(const comparison::Plan& plan, Metric metric) {
   });
 }
 
+/// What is asked for beside an operator that none has.
+Status check_operators(const Ground& ground, const comparison::Selection& asked) {
+  const auto is_operator = [](const Variant& each) { return !each.operator_name.empty(); };
+  if (std::ranges::none_of(asked.variants, is_operator)) return {};
+  const auto refuse = [](const std::string& what) {
+    return invalid("an operator has no " + what,
+                   "operator=NAME is a time on a CPU, in the suite's own workloads");
+  };
+  for (const auto metric : asked.metrics) {
+    if (metric != Metric::time) return refuse(std::string(to_string(metric)));
+  }
+  for (const auto& each : asked.configurations) {
+    if (each.device != Device::cpu) return refuse("configuration " + to_string(each));
+  }
+  for (const auto& workload : asked.workloads) {
+    const bool is_external = comparison::external_workload(ground.config, workload) != nullptr;
+    if (is_external) return refuse("part in the external workload \"" + workload + "\"");
+  }
+  return {};
+}
+
 }  // namespace
 
 Status check_measured(const Ground& ground, const comparison::Selection& asked) {
@@ -249,6 +271,7 @@ Status check_selection(const Ground& ground, const comparison::Selection& asked)
     return invalid("configuration " + to_string(each) +
                    " cannot be measured: this machine has no GPU");
   }
+  TW_TRY_VOID(check_operators(ground, asked));
   return check_metrics(ground, asked);
 }
 

@@ -238,3 +238,21 @@ TEST_CASE("a person compares one operator of a workload, and learns where it is 
   CHECK(unknown[0].verdict == Verdict::unsupported);
   CHECK_THAT(unknown[0].reason, Contains("does not call aten::gelu"));
 }
+
+TEST_CASE("an operator that one build does not call is not lost") {
+  OperatorDay day("uncalled dlrm cpu-infer aten::cat");
+  const auto nightly = day.carry_out();
+  auto services = day->services();
+  const auto row =
+      nightly::open_requested_comparison(services, nightly.candidate, *nightly.baseline, true,
+                                         {.workloads = {"dlrm"},
+                                          .configurations = {{Device::cpu, Mode::infer}},
+                                          .variants = {{.operator_name = "aten::cat"}}})
+          .value();
+  const auto compared = nightly::carry_out_comparison(services, row, {}).value();
+  const auto verdicts = day.verdicts(compared);
+  REQUIRE(verdicts.size() == 1);
+  CHECK(verdicts[0].verdict == Verdict::unsupported);
+  CHECK_THAT(verdicts[0].reason, Contains("not called with each build"));
+  CHECK(day.incidents(compared).empty());
+}

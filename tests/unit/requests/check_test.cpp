@@ -285,3 +285,16 @@ TEST_CASE("a nightly is due until it has its comparison, or is known to be damag
   test::write_tree(damaged);
   CHECK(is_due());
 }
+
+TEST_CASE("an operator is asked for by its time on a CPU alone") {
+  const Site site;
+  const auto asked = [&](json more) {
+    more["variants"] = {"operator=aten::gelu"};
+    more["workloads"] = {"resnet18"};
+    more["suspect"] = site.second;
+    return site.bisection(more);
+  };
+  CHECK(asked({}) == "");
+  CHECK(asked({{"metrics", {"time"}}}) == "");
+  CHECK_THAT(asked({{"metrics", {"cpu_peak"}}}), Contains("an operator has no cpu_peak"));
+}
